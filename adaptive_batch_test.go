@@ -11,13 +11,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -92,7 +92,7 @@ func TestEveryWriteIsWatched(t *testing.T) {
 			"TableWriteAccountLimitExceeded": "not key range",
 		} {
 			t.Run(operation+" "+reason, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					var made decided
 					c := openItems(t, &tooFast{Client: faulty.On(t, onItems(t), nil), reason: reason}, Options{
 						Adaptive: &Adaptive{Decided: made.take}, Retry: Retry{Base: time.Microsecond, Budget: 10, Burst: 1 << 20},

@@ -7,12 +7,12 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -191,7 +191,7 @@ func TestAdaptiveCosts(t *testing.T) {
 			delete(rows, name)
 			var got []string
 			for _, shards := range []int{1, 8} {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					c := newCostly(t, strategy, shards)
 					if strings.Contains(name, "not there") {
 						if _, err := c.Collection.Delete(context.Background(), ov("pk", "k", "sk", deepID(shards))); err != nil {
@@ -297,7 +297,7 @@ func TestAdaptiveAddedCosts(t *testing.T) {
 			continue
 		}
 		delete(rows, name)
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			if got := measure(t); strings.Join(got, " ") != strings.Join(want, " ") {
 				t.Errorf("%s: it costs %v, and docs/adaptive.md says %v", name, got, want)
 			}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -53,7 +53,7 @@ func TestAdaptivePolicy(t *testing.T) {
 		t.Fatalf("%v in %s", err, text)
 	}
 	var seen sync.Map
-	synctest.Test(t, func(t *testing.T) { useControlItems(t, &seen) })
+	bubble.Test(t, func(t *testing.T) { useControlItems(t, &seen) })
 	var got []string
 	seen.Range(func(operation, _ any) bool {
 		got = append(got, "dynamodb:"+operation.(string))

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -20,7 +20,7 @@ import (
 // Items that were there before heatsink are found, while processes that know nothing of each other write, read and grow the
 // key. Every strong read has each item that was acknowledged before it began, once and in order. So has a read of all pages.
 func TestGrowsWhileRunning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		createOrders(t, db.Client())
 		ctx := t.Context()
@@ -139,7 +139,7 @@ func compareIDs(t *testing.T, read string, ids []string, want map[string]bool) {
 
 // A ledger in the partition that its key makes hot is throttled, too. Its write is repeated until it is stored.
 func TestGrowsThroughThrottles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, onItems(t), nil)
 		c := openItems(t, client, Options{Adaptive: &Adaptive{}})
 		if _, err := c.Ledgers().Grow(t.Context(), "before", time.Time{}, 2, ""); err != nil { // it writes the charter

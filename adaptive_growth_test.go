@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -75,7 +75,7 @@ func loaded(t *testing.T, processes []*Collection[Item], seconds int, perSecond 
 
 // A hot key grows by itself, in all processes, until nothing is throttled. A cold one does not, and nothing is stored for it.
 func TestHotKeysGrow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := onPhysics(t, 100)
 		var made decided
 		var log logText
@@ -148,7 +148,7 @@ func TestGrowthIsBounded(t *testing.T) {
 		"per minute": {Adaptive{PerMinute: 1}, 64, "budget"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := onPhysics(t, 100)
 				var made decided
 				c.adaptive.Decided = made.take
@@ -189,7 +189,7 @@ func TestGrowthIsBounded(t *testing.T) {
 
 // A hot key of an index grows by the throttles of the index.
 func TestHotIndexGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := startWith(t, local.Options{Physics: &local.Physics{OnDemandPartitions: 100, NoSplits: true, TableWrites: -1, TableReads: -1}})
 		makeTable(t, db.Client(), "items", byIndex(false))
 		var made decided
@@ -214,7 +214,7 @@ func TestHotIndexGrows(t *testing.T) {
 
 // A time bucket after a hot one begins as wide as it was needed, before its first write.
 func TestBucketBeginsWide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := onPhysics(t, 100)
 		c := openItems(t, db.Client(), Options{
 			Layout: layout.Layout{Bucket: layout.Hour}, EventTime: EventTime{Attribute: "at", Unit: UnixSeconds}, Adaptive: &Adaptive{},

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -16,7 +16,7 @@ import (
 func TestTargetMovesTheLimits(t *testing.T) {
 	body := strings.Repeat("x", 20*1024-200)
 	for name, throttled := range map[string]bool{"more than the target": false, "throttled at the target": true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var made decided
 			client := Client(faulty.On(t, onItems(t), nil))
 			pause := 400 * time.Millisecond // 250 units a second

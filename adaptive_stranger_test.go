@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -201,7 +201,7 @@ func TestStampOfTheCallerIsNotStored(t *testing.T) {
 
 // Adaptive.Keep is how long a read that is not strong goes on with what the process knows.
 func TestKeepIsObeyed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := onItems(t)
 		known := openItems(t, client, adaptive())
 		keep := func(o *Options) { o.Adaptive.Keep = 2 * time.Second }

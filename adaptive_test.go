@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -80,7 +80,7 @@ func storedKeys(t testing.TB, client *dynamodb.Client, table string) map[string]
 // A key begins with one shard, the bare key, grows, and is read as one. The read of the ledger takes no time of its own, unless
 // the key has grown since.
 func TestAdaptiveReadTakesNoLonger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, onItems(t), nil)
 		a, b := openItems(t, client.Direct, adaptive()), openItems(t, client, adaptive())
 		want := putSome(t, a, "k", 0, 10)

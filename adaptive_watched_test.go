@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -52,7 +52,7 @@ func TestUnitsOfAnIndex(t *testing.T) {
 		"nothing is asked": {}, "a meter": {meter: true}, "the total": {ask: types.ReturnConsumedCapacityTotal}, "indexes": {ask: types.ReturnConsumedCapacityIndexes},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := onItems(t, byIndex(false), keysOnly)
 				var made decided
 				var m Meter
@@ -100,7 +100,7 @@ func TestUpdatesOfAnIndexAreWatched(t *testing.T) {
 		"by id alone":             {like: func(id, i int) Item { return ov("id", fmt.Sprint(id)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				edits := []func(*dynamodb.CreateTableInput){byIndex(false)}
 				if c.small {
 					edits = append(edits, keysOnly)
@@ -351,7 +351,7 @@ func (c *slowLedger) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opt
 
 // A Get that has found its item ends the read of the ledger, and waits until that has ended.
 func TestGetLeavesNothingBehind(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &slowLedger{Client: faulty.On(t, onItems(t), nil)}
 		c := openItems(t, client, adaptive(calculated))
 		putSome(t, c, "k", 0, 1)

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -242,7 +242,7 @@ func TestShortPageOfAnIndex(t *testing.T) {
 
 // Hedges count as requests.
 func TestHedgesAreRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(2) }}}
 		items := collection(t, client, sharded(10))
 		if _, err := all(context.Background(), items, Query{Key: "k"}, "sk"); err != nil { // how long requests take

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -123,7 +123,7 @@ func TestBatchPutKeysOfOtherTypes(t *testing.T) {
 
 // What is left unprocessed is sent again, elsewhere if any shard will do; what is never written is named, and why.
 func TestBatchPutUnprocessed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled, faulty.Partly)), Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestBatchPutUnprocessed(t *testing.T) {
 			t.Errorf("got %d items, want 25", n)
 		}
 	})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		client := faulty.On(t, engine, faulty.Script(faulty.Partly, faulty.Throttled))
 		items := numberedItems(24)
@@ -166,7 +166,7 @@ func TestBatchPutUnprocessed(t *testing.T) {
 
 // After a lost answer the items of that request are only sent to the shards they may be in.
 func TestBatchPutPinned(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		if err := openItems(t, faulty.On(t, engine, faulty.Script(faulty.LostAnswer, faulty.Throttled, faulty.Partly, faulty.Partly)), Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(25)); err != nil {
 			t.Fatal(err)
@@ -197,7 +197,7 @@ func (l *lying) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemI
 }
 
 func TestBatchPutDoesNotTrustStrangers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		if err := openItems(t, &lying{Client: engine}, Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(5)); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestBatchPutDoesNotTrustStrangers(t *testing.T) {
 }
 
 func TestBatchPutContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		engine := onItems(t)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -223,7 +223,7 @@ func TestBatchPutContext(t *testing.T) {
 }
 
 func TestInParallel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var busy, most, calls atomic.Int64
 		start := time.Now()
 		inParallel(3*maxBatches, func(int) {
@@ -240,7 +240,7 @@ func TestInParallel(t *testing.T) {
 
 // Four thousand items on partitions that throttle: all of them get there in the end, each once.
 func TestBatchPutOnHotPartitions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 200, OnDemandPartitions: 4, NoSplits: true}})
 		client := db.Client()

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -68,7 +68,7 @@ func TestBatchGetReadsOldPlacesLast(t *testing.T) {
 
 // What is left unprocessed is asked for again. What was never read is named, and why; what was read is there.
 func TestBatchGetUnprocessed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		spread := layout.Layout{Shards: 10, Strategy: layout.Calculated}
 		if err := openItems(t, engine, Options{Layout: spread}).BatchPut(ctx, numberedItems(80)); err != nil {
@@ -202,7 +202,7 @@ func (s *stranger) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemIn
 }
 
 func TestBatchGetDoesNotTrustStrangers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		options := Options{Layout: layout.Layout{Shards: 3}}
 		if err := openItems(t, engine, options).BatchPut(ctx, numberedItems(5)); err != nil {
@@ -223,7 +223,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A BatchGet ends with its context, and every item says so.
 func TestBatchGetContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		client := faulty.On(t, onItems(t), faulty.Always(faulty.Unanswered))

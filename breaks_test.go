@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -113,7 +113,7 @@ func TestDecodeTooNarrowForOneKeyOnly(t *testing.T) {
 // A delete that finds its own tombstone has succeeded, with a condition as well.
 func TestVersionedDeleteAfterLostAnswer(t *testing.T) {
 	for _, condition := range []*string{nil, aws.String("attribute_exists(sk)")} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			ctx, client := context.Background(), onItems(t)
 			options := Options{Version: "v", TTL: "ttl"}
 			if _, err := openItems(t, client, options).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
@@ -130,7 +130,7 @@ func TestVersionedDeleteAfterLostAnswer(t *testing.T) {
 
 // An update whose answer was lost, and whose item somebody has deleted since, may have happened.
 func TestVersionedUpdateOfWhatIsDeletedMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		options := Options{Version: "v", TTL: "ttl"}
 		other := openItems(t, client, options)
@@ -197,7 +197,7 @@ func (c *turning) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteIte
 // A batch that may have been written and is rejected then is sent again in halves, to the same shards: anywhere else it would
 // be there twice.
 func TestBatchPutRejectedAfterLostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		err := openItems(t, &turning{Client: engine}, Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(20))
 		if err != nil {
@@ -238,7 +238,7 @@ func TestPutRefusesScatteredExpected(t *testing.T) {
 // With a version, too, an update that is to return what only its first attempt sees is not repeated after a lost answer.
 func TestVersionedUpdateThatReturnsValues(t *testing.T) {
 	for _, values := range []types.ReturnValue{types.ReturnValueAllOld, types.ReturnValueUpdatedOld, types.ReturnValueUpdatedNew} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			ctx, client := context.Background(), onItems(t)
 			options := Options{Version: "v", TTL: "ttl"}
 			if _, err := openItems(t, client, options).Put(ctx, ov("pk", "a", "sk", "1", "n", 1)); err != nil {
@@ -276,7 +276,7 @@ func TestBatchPutStrangersPinTheShards(t *testing.T) {
 		"no key":   {PutRequest: &types.PutRequest{Item: ov("sk", "?")}},
 		"delete":   {DeleteRequest: &types.DeleteRequest{Key: ov("pk", "who", "sk", "?")}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			ctx, engine := context.Background(), onItems(t)
 			if err := openItems(t, &raving{Client: engine, stranger: stranger}, Options{Layout: layout.Layout{Shards: 10}}).BatchPut(ctx, numberedItems(20)); err != nil {
 				t.Fatal(err)
@@ -457,7 +457,7 @@ func TestRecordedPutsDoNotChange(t *testing.T) {
 		"with a larger version":  {Options{Version: "v", TTL: "ttl"}, faulty.None},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := onItems(t)
 				load(t, client, "items", []Item{ov("pk", "a", "sk", "1", "v", versionAt(time.Now().Add(time.Hour)))})
 				kept := &keeping{Client: faulty.On(t, client, faulty.Script(c.fault))}

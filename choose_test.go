@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/place"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -21,7 +21,7 @@ func TestThrottleAwareChoiceBeatsUniform(t *testing.T) {
 	for _, aware := range []bool{false, true} {
 		offered = 0
 		for _, key := range []string{"PAGE_VIEWS", "STATUS#ACTIVE", "GAME#LEADERBOARD", "user-12345"} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				ctx := context.Background()
 				db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 50, OnDemandPartitions: 4, NoSplits: true}})
 				client := db.Client()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -29,7 +29,7 @@ func (c *asking) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fu
 
 // A Put of a cold key sends what the bare SDK sends. Only a hot key's asks for what it consumes, for the law.
 func TestColdPutsAskForNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
 			t.Fatal(err)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -88,7 +88,7 @@ func TestDeleteAfterLostAnswer(t *testing.T) {
 		{"old item", old, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				ctx, client := context.Background(), onItems(t)
 				if _, err := openItems(t, client, Options{}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 					t.Fatal(err)
@@ -105,7 +105,7 @@ func TestDeleteAfterLostAnswer(t *testing.T) {
 // BatchDelete takes a request for 25 items where each is in one place, and says of which it does not know.
 func TestBatchDelete(t *testing.T) {
 	spread := layout.Layout{Shards: 10, Strategy: layout.Calculated}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		client := faulty.On(t, engine, nil)
 		views := openItems(t, client, Options{Layout: spread})

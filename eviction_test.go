@@ -14,13 +14,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -56,7 +56,7 @@ func TestReadAgainModel(tb *testing.T) {
 		}
 		var got []string
 		var err error
-		synctest.Test(tb, func(tb *testing.T) {
+		bubble.Test(tb, func(tb *testing.T) {
 			store := &shifting{rand: r, shards: keys, stable: stable, changes: changes}
 			store.made = &made{TB: tb, keys: func(shardKey string) []string { return store.shards[shardKey] }}
 			store.item = func(shardKey, sk string) Item {
@@ -270,7 +270,7 @@ func cutting(t *rapid.T, c *Collection[Item], q Query) (ids []string, emptied in
 
 // The heap agrees: items that are really there, a thousand shards of them with 400 KB each.
 func TestReadMemoryIsNotExceededByTheHeap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var most, answers atomic.Uint64
 		heap := func() uint64 {
 			var m runtime.MemStats

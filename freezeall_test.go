@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -96,7 +96,7 @@ func TestFreezeAllHoldsAtOnceInAllProcesses(t *testing.T) {
 
 // The law decides as ever, and what it decides is told and not done. It is done soon after the thaw.
 func TestFreezeAllHoldsTheLaw(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		createOrders(t, db.Client())
 		var mu sync.Mutex
@@ -230,7 +230,7 @@ func TestRewriteOfWhatItDoesNotUnderstand(t *testing.T) {
 
 // A time bucket of a frozen collection begins as wide as the load before it needed, but no wider than the bucket before was.
 func TestFrozenBucketsBeginNoWider(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		createOrders(t, db.Client())
 		c := openOrders(t, db.Client(), func(o *Options) {

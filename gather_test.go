@@ -12,12 +12,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
 	"github.com/heatsink-go/heatsink/internal/sortkey/sortkeytest"
 	"github.com/heatsink-go/heatsink/layout"
@@ -74,7 +74,7 @@ func TestGatherTakesAsLongAsOneShard(t *testing.T) {
 		{100, 1, 100 * time.Second}, // one after another
 		{200, 0, 2 * time.Second},   // 128 at once to begin with
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(5) }}, delay: after(time.Second)}
 			options := sharded(test.shards)
 			options.MaxConcurrency = test.concurrency
@@ -120,7 +120,7 @@ func TestSevenDailyBuckets(t *testing.T) {
 		{"quiet days", 8, 0, 5 * time.Second, 7, 7}, // 1, 1, 1, 2 and 2 at a time
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var want []string
 				stored := map[string][]string{}
 				for day := range days {
@@ -248,7 +248,7 @@ func TestLeavingAndCancelling(t *testing.T) {
 			q.From, q.To, q.Prefetch = firstDay, firstDay.AddDate(0, 0, 3), rapid.IntRange(0, 3).Draw(rt, "ahead")
 		}
 		seed := rapid.Uint64().Draw(rt, "seed")
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var mu sync.Mutex
 			r := rand.New(rand.NewPCG(seed, 1))
 			client := &watched{
@@ -297,7 +297,7 @@ func TestLeavingAndCancelling(t *testing.T) {
 
 // On partitions that throttle, a gather gets through, and learns how much it may ask for at a time.
 func TestGatherIsThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionReads: 60, PartitionWrites: 1 << 20, TableWrites: -1, Window: time.Second, NoSplits: true}})
 		if err != nil {
 			t.Fatal(err)

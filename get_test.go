@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
@@ -56,7 +56,7 @@ func TestGetRandom(t *testing.T) {
 		{20, 4, []faulty.Fault{faulty.Partly, faulty.Partly, faulty.Throttled}},
 		{250, 3, nil},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			ctx, engine := context.Background(), onItems(t)
 			if _, err := openItems(t, engine, Options{Layout: layout.Layout{Shards: c.shards}}).Put(ctx, ov("pk", "a", "sk", "1", "n", 1)); err != nil {
 				t.Fatal(err)
@@ -82,7 +82,7 @@ func TestGetRandom(t *testing.T) {
 
 // The lowest shard wins, and items that have expired are not there.
 func TestGetLowestAliveShard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		views := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}, TTL: "ttl"})
 		past, future := int(time.Now().Unix()), int(time.Now().Unix())+1
@@ -174,7 +174,7 @@ func TestGetMerged(t *testing.T) {
 
 // What cannot be read is an error that names the shard, also if only one batch of many fails; nothing is left running.
 func TestGetFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, engine := context.Background(), onItems(t)
 		n := 0
 		client := faulty.On(t, engine, func(faulty.Request) faulty.Fault {
@@ -235,7 +235,7 @@ func TestGetNothingUnprocessed(t *testing.T) {
 
 // MaxConcurrency holds for Get, whose batches count as reads.
 func TestGetKeepsToMaxConcurrency(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		client := faulty.On(t, onItems(t), nil)
 		client.Delay(faulty.Exactly(time.Second))

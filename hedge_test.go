@@ -5,8 +5,9 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // X19: one slow answer of many is what N shards make likely, and what hedging is for.
@@ -18,7 +19,7 @@ func TestHedging(t *testing.T) {
 		return time.Second
 	}
 	for _, hedge := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(3) }}, delay: slowFirst}
 			items := collection(t, client, sharded(20))
 			start := time.Now()
@@ -39,7 +40,7 @@ func TestHedging(t *testing.T) {
 // Over many reads, hedging costs one request in twenty at most, whatever the tail is like.
 func TestHedgingBudget(t *testing.T) {
 	for _, shards := range []int{9, 20, 100} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1))
 			var mu sync.Mutex
 			client := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(3) }}, delay: func(string, int) time.Duration {
@@ -69,7 +70,7 @@ func TestHedgingBudget(t *testing.T) {
 
 // A shard that is throttled is not asked again before its time.
 func TestNoHedgingAfterAThrottle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &watched{
 			Client: &made{TB: t, keys: func(string) []string { return ranks(3) }}, delay: after(time.Second),
 			fail: func(shardKey string, nth int) error {
@@ -95,7 +96,7 @@ func TestNoHedgingAfterAThrottle(t *testing.T) {
 
 // A reader that takes its time does not make answers late that have long been there.
 func TestNoHedgingForASlowReader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &watched{Client: &made{TB: t, keys: func(string) []string { return ranks(20) }}, delay: after(time.Second)}
 		options := sharded(10)
 		options.ReadMemory = 20 << 10

@@ -3,15 +3,15 @@ package heatsink
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
 // As Get does, Update and Delete pass over copies that have expired.
 func TestLocateSkipsExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		past := int(time.Now().Add(-time.Hour).Unix())
 		load(t, client, "items", []Item{

@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/passage"
@@ -278,7 +278,7 @@ func TestMovableCosts(t *testing.T) {
 		f.priceRow(rows, name+" | old home", take, firstID)
 		f.priceRow(rows, name+" | new home", take, lastID)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newTariff(t)
 		f.priceRow(rows, "settled | there | any", queue(f.fill(n)), f.fill(1)[0])
 		f.priceRow(rows, "settled | new id | any", newID(f), f.fill(1)[0])
@@ -307,7 +307,7 @@ func TestMovableCosts(t *testing.T) {
 		f.priceRow(rows, "settling | there | any", queue(kept), lastID)
 		f.priceRow(rows, "settling | new id | any", newID(f), lastID)
 	})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newTariff(t)
 		f.bounds()
 		staying, going := f.fill(2*n), f.fill(2*n)
@@ -321,7 +321,7 @@ func TestMovableCosts(t *testing.T) {
 		both(f, "back | new id", newID(f))
 	})
 	many := map[string][]string{}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newTariff(t)
 		ids := f.fill(20)
 		f.priceMany(many, "settled, 1 shard", ids)
@@ -348,7 +348,7 @@ func TestMovableCosts(t *testing.T) {
 
 // Two reads show how far the mover has come. From then on a write goes to the right home, whatever id it is for.
 func TestMovableGuessesByTheMoversOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newTariff(t)
 		ids := f.fill(40)
 		f.enter(forward.Stage{Phase: forward.Split}, &sixteen)
@@ -374,7 +374,7 @@ func TestMovableGuessesByTheMoversOrder(t *testing.T) {
 // What the charter and the record add is what docs/moving.md says.
 func TestMovableAddedCosts(t *testing.T) {
 	rows := map[string][]string{}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newTariff(t)
 		put := func(c *Collection[Item]) func(context.Context) error {
 			return func(ctx context.Context) error { _, err := c.Put(ctx, ov("pk", "k", "sk", f.id())); return err }

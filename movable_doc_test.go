@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/layout"
@@ -59,7 +59,7 @@ func actionsOf(requests []faulty.Request) (actions []string) {
 func TestMovablePolicy(t *testing.T) {
 	sent, read := map[string]bool{}, map[string]bool{}
 	for _, stages := range [][]forward.Stage{stagesOfAMove, {{Phase: forward.Split}, {Phase: forward.Back}}} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			f := newTariff(t)
 			ctx := context.Background()
 			f.fill(5)

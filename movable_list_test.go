@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/carry"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
@@ -90,7 +90,7 @@ func listMoves(t *testing.T) map[string][2]layout.Layout {
 func TestMovableList(t *testing.T) {
 	for name, layouts := range listMoves(t) {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				c, client := openMovable(t, func(o *Options) { o.Layout = layouts[0] })
 				ctx := context.Background()
 				var want []string
@@ -190,7 +190,7 @@ func shardsOfItems(t *testing.T, client *dynamodb.Client) map[string]int {
 
 // TestMovableListRefuses shows what a list does not have, and that two items with one sort key are noticed.
 func TestMovableListRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t, func(o *Options) { o.Layout = layout.Layout{Shards: 4} })
 		ctx := context.Background()
 		like := ov("pk", "k", "sk", "a")
@@ -222,7 +222,7 @@ func TestMovableListRefuses(t *testing.T) {
 func TestMovableListKnowsNoDelay(t *testing.T) {
 	for name, layouts := range listMoves(t) {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				c, client := openMovable(t, func(o *Options) { o.Layout = layouts[0] })
 				ctx, m, appended := context.Background(), mover{t, c}, 0
 				for _, stage := range stagesOfAMove {
@@ -266,7 +266,7 @@ func TestMovableListKnowsNoDelay(t *testing.T) {
 // TestMovableListTwins reads two items with one sort key, one of which is where the other would move to. They are not taken for one. What
 // is stored twice because it is on its way is.
 func TestMovableListTwins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t, func(o *Options) { o.Layout = layout.Layout{Shards: 16} })
 		if _, err := sortsOf(c, Query{Key: "k"}); err != nil {
 			t.Fatal(err)
@@ -309,7 +309,7 @@ func TestMovableListTwins(t *testing.T) {
 
 // TestMovableListPutsAgain shows that a put of a list may be repeated, and that one which is never sent in time is an error.
 func TestMovableListPutsAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t, func(o *Options) { o.Layout = layout.Layout{Shards: 8} })
 		ctx := context.Background()
 		for range 5 {

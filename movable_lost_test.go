@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/layout"
@@ -19,7 +19,7 @@ import (
 
 // TestMovableUpdatesOnce shows that an update which is not idempotent is not sent again after its answer was lost.
 func TestMovableUpdatesOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t)
 		ctx := context.Background()
 		like := ov("pk", "k", "sk", "a")
@@ -45,7 +45,7 @@ func TestMovableUpdatesOnce(t *testing.T) {
 
 // TestMovableBatchGetBeginsAgain shows that a BatchGet whose lease is over reads its items one by one.
 func TestMovableBatchGetBeginsAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t)
 		ctx := context.Background()
 		if _, err := c.Put(ctx, ov("pk", "k", "sk", "a", "v", "x")); err != nil {
@@ -72,7 +72,7 @@ func (c slowBatches) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItem
 
 // TestMovableDecode shows that stored items of both layouts of a move are decoded, and what a move leaves behind is not an item.
 func TestMovableDecode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		format, err := layout.ParseFormat("{key}|{shard}")
 		if err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestMovableDecode(t *testing.T) {
 
 // TestMovablePageThatIsCut shows that a page which MaxRequests cuts short has a Next, with which the rest comes.
 func TestMovablePageThatIsCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, _ := openMovable(t)
 		ctx := context.Background()
 		for i := range 400 {

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/layout"
@@ -114,7 +114,7 @@ var stagesOfAMove = []forward.Stage{{Phase: forward.Split}, {Phase: forward.Clos
 // with a plain item.
 func TestMovableActsOnOneItem(t *testing.T) {
 	for moved := range 3 { // none, some or all items are moved as soon as they may
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c, _ := openMovable(t)
 			ctx := context.Background()
 			want := map[string]string{}
@@ -261,7 +261,7 @@ func TestMovableRefuses(t *testing.T) {
 // flight are waiting for that.
 func TestMovableQueryAfterAPause(t *testing.T) {
 	for _, most := range []int{1, 4} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c, _ := openMovable(t, func(o *Options) { o.Layout, o.MaxConcurrency, o.ReadMemory = sixteen, most, 1<<16 })
 			const items = 400
 			text := strings.Repeat("x", 1000)

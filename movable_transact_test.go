@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -20,7 +20,7 @@ import (
 // TestMovableTransactions moves units from account to account at each stage of a move, with accounts that have moved and others that
 // have not. The sum stays, a part that is refused cancels all, and the reasons are in the order of the parts.
 func TestMovableTransactions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t)
 		ctx := context.Background()
 		const accounts = 24
@@ -101,7 +101,7 @@ func TestMovableTransactions(t *testing.T) {
 
 // TestMovablePartsAreNotSentAlone shows that a part of a movable collection is refused unless a Transaction sends it.
 func TestMovablePartsAreNotSentAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, client := openMovable(t)
 		ctx := context.Background()
 		put, err := c.TransactPut(ctx, ov("pk", "k", "sk", "a"))

@@ -7,15 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 func TestShardThatFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &watched{
 			Client: &made{TB: t, keys: func(string) []string { return ranks(50) }}, delay: after(time.Second),
 			fail: func(shardKey string, _ int) error {

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -87,7 +87,7 @@ func TestPutInBuckets(t *testing.T) {
 
 // 000-10, 000-21: items get a time to live unless they have one.
 func TestPutStampsTTL(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		limits := openItems(t, client, Options{Layout: layout.Layout{Shards: 10}, TTL: "ttl", TTLAfter: 24 * time.Hour})
 		given := ov("pk", "RATE_LIMIT#k1", "sk", "a")
@@ -227,7 +227,7 @@ func movingID(t *testing.T, from, to int) string {
 
 // A throttled write goes elsewhere, each time to a shard that was not tried; a calculated one cannot.
 func TestThrottledPutGoesElsewhere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		faults := faulty.On(t, client, faulty.Script(faulty.Throttled, faulty.Unreached, faulty.Throttled))
 		w, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1"))
@@ -251,7 +251,7 @@ func TestThrottledPutGoesElsewhere(t *testing.T) {
 // After a lost answer the shard is pinned for ever, also if it is throttled then.
 func TestLostAnswerPinsTheShard(t *testing.T) {
 	for _, lost := range []faulty.Fault{faulty.LostRequest, faulty.LostAnswer, faulty.BrokeDown} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			ctx, client := context.Background(), onItems(t)
 			faults := faulty.On(t, client, faulty.Script(faulty.Throttled, lost, faulty.Throttled, faulty.Throttled))
 			w, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 16}}).Put(ctx, ov("pk", "a", "sk", "1"))
@@ -282,7 +282,7 @@ func TestPutUnknownOutcome(t *testing.T) {
 		{"lost, then throttled", []faulty.Fault{faulty.Throttled, faulty.LostAnswer, faulty.Throttled}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				faults := faulty.On(t, onItems(t), faulty.Script(c.faults...))
 				_, err := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Attempts: 3}}).Put(context.Background(), ov("pk", "a", "sk", "1"))
 				failed, ok := errors.AsType[*ShardError](err)
@@ -297,7 +297,7 @@ func TestPutUnknownOutcome(t *testing.T) {
 
 // The caller's context ends a put at once: unknown if a request was under way, not if it was only waited for.
 func TestPutContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := onItems(t)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -321,14 +321,14 @@ func TestPutContext(t *testing.T) {
 func TestConditionalPutAfterLostAnswer(t *testing.T) {
 	ifNew := func(in *dynamodb.PutItemInput) { in.ConditionExpression = aws.String("attribute_not_exists(sk)") }
 	item := ov("pk", "a", "sk", "1", "n", &types.AttributeValueMemberN{Value: "1.0"}, "set", &types.AttributeValueMemberSS{Value: []string{"b", "a"}})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		orders := openItems(t, faulty.On(t, client, faulty.Script(faulty.LostAnswer)), Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
 		if _, err := orders.Put(ctx, item, ifNew); !errors.As(err, new(*UnknownOutcomeError)) || len(everyItem(t, client, "items")) != 1 {
 			t.Errorf("got %v and %d items, want an unknown outcome and one item", err, len(everyItem(t, client, "items")))
 		}
 	})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		spread := layout.Layout{Shards: 4, Strategy: layout.Calculated}
 		if _, err := openItems(t, client, Options{Layout: spread}).Put(ctx, ov("pk", "a", "sk", "1", "n", 2)); err != nil {
@@ -341,7 +341,7 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 		}
 	})
 	// The item was written, and changed by somebody else before the repetition.
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		requests := 0
 		faults := faulty.On(t, client, func(faulty.Request) faulty.Fault {
@@ -358,7 +358,7 @@ func TestConditionalPutAfterLostAnswer(t *testing.T) {
 		}
 	})
 	// Only the first attempt knows the old item, so there is no second.
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		faults := faulty.On(t, onItems(t), faulty.Script(faulty.LostAnswer))
 		_, err := openItems(t, faults, Options{}).Put(context.Background(), item, func(in *dynamodb.PutItemInput) { in.ReturnValues = types.ReturnValueAllOld })
 		if !errors.As(err, new(*UnknownOutcomeError)) || faults.Count("PutItem") != 1 {
@@ -380,7 +380,7 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 			Retry:  Retry{Attempts: rapid.IntRange(1, 4).Draw(rt, "attempts"), Budget: 10, Burst: 1000},
 		}
 		var problem string
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := onItems(t)
 			outcome := putAll(openItems(t, faulty.On(t, client, faulty.Script(faults...)), options), puts, batch)
 			copies := map[string]int{}
@@ -476,7 +476,7 @@ func TestPutListsInIndex(t *testing.T) {
 }
 
 func TestPutCost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := onItems(t)
 		var meter Meter
 		ctx := WithMeter(context.Background(), &meter)
@@ -491,7 +491,7 @@ func TestPutCost(t *testing.T) {
 }
 
 func TestRetriesAreLogged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		items := openItems(t, faulty.On(t, onItems(t), faulty.Script(faulty.Throttled)), Options{
 			Layout: layout.Layout{Shards: 1}, Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/gather"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -173,7 +173,7 @@ func TestReadMemory(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				keys := ranks(cmp.Or(test.keys, 2000))
 				var h hoard
 				store := &made{TB: t, keys: func(string) []string { return keys }, item: test.item, passes: test.passes}
@@ -285,7 +285,7 @@ func TestReadMemoryOfAFold(t *testing.T) {
 	for name, item := range map[string]Item{"items of 400 KB": largeItem, "items of 20 KB": pageItem, "small items": smallItem} {
 		for _, filter := range []string{"", "attribute_exists(x)"} {
 			t.Run(name+" "+filter, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					var h hoard
 					keys := ranks(40)
 					store := &made{

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -62,7 +62,7 @@ func TestFilteredPagesStayInRange(t *testing.T) {
 
 // Waiting for one's turn is not part of an attempt's time.
 func TestTimeoutDoesNotRunWhileQueueing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		makeTable(t, client, "items")
 		slow := &watched{Client: client, delay: after(10 * time.Millisecond)}
@@ -98,7 +98,7 @@ func throttling(client Client, shardKey string) *watched {
 
 // A partial count whose context ends says so, and not that a shard is missing.
 func TestPartialCountCancelled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		makeTable(t, client, "items")
 		c := openItems(t, throttling(client, "k#SHARD_1"), Options{Layout: layout.Layout{Shards: 4}, Retry: Retry{Attempts: 1}})
@@ -113,7 +113,7 @@ func TestPartialCountCancelled(t *testing.T) {
 // A partial fold forgives shards that are missing, not items that it cannot read. What the caller's function does, it does
 // to the caller.
 func TestPartialFoldTellsOfOtherErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		makeTable(t, client, "items")
 		load(t, client, "items", []Item{ov("pk", "k#SHARD_0", "sk", "a", "n", "no number")})

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
@@ -55,7 +55,7 @@ func (r *recorder) Query(ctx context.Context, in *dynamodb.QueryInput, options .
 
 // 000-07: one shard after another or all at once, what is read is what was written.
 func TestOneAfterAnotherAndAllAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &recorder{Client: local.Start(t).Client(), delay: func(string) time.Duration { return time.Second }}
 		written := every(time.Second, time.Date(2024, 12, 2, 15, 30, 0, 0, time.UTC), "ACTIVE_USERS", 500)
 		put(t, open[event](t, client.Client, heatsink.Options{Layout: layout.Layout{Shards: 10}}), written)
@@ -76,7 +76,7 @@ func TestOneAfterAnotherAndAllAtOnce(t *testing.T) {
 
 // 000-14, X02: 25 shards are counted by 25 queries for a COUNT, all at the same time.
 func TestCountsAreCounts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &recorder{Client: local.Start(t).Client(), delay: func(string) time.Duration { return time.Second }}
 		options := heatsink.Options{Layout: layout.Layout{Shards: 25, Strategy: layout.Calculated}}
 		put(t, open[event](t, client.Client, options), every(time.Second, time.Now(), "SESSIONS", 300))
@@ -190,7 +190,7 @@ func dailyLogEntry(t *testing.T, client *dynamodb.Client) {
 
 // 001-09, 001-10: the last seven days are seven queries of 50 items at most, and take as long as the slowest.
 func TestSevenQueriesOfFifty(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		end := time.Date(2026, 6, 23, 0, 0, 0, 0, time.UTC)
 		client := &recorder{Client: local.Start(t).Client(), delay: func(shardKey string) time.Duration {
 			day, err := time.Parse("OPS_LOG#"+time.DateOnly, shardKey)

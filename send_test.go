@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -17,7 +17,7 @@ import (
 
 // 003-21: with everything throttled, attempts stay within the budget, and the callers learn of it. 001-06.
 func TestTotalThrottling(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		client := faulty.On(t, local.Start(t).Client(), faulty.Always(faulty.Throttled))
 		const requests = 1000
@@ -47,7 +47,7 @@ func TestTotalThrottling(t *testing.T) {
 // 001-06: on partitions that throttle, the trouble shows as latency, then as errors; what was acknowledged is there, and
 // what was not is not.
 func TestThrottlingIsNeverSilent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		db := startWith(t, local.Options{Physics: &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 2, NoSplits: true}})
 		client := db.Client()

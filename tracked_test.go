@@ -9,13 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/passage"
 	"github.com/heatsink-go/heatsink/internal/sortkey"
@@ -91,7 +91,7 @@ func (f convoy) settle(n int, to forward.Stage) {
 
 // A process that still takes the collection for settled meets marks, with any filter: it does not miss an item, nor count one twice.
 func TestStaleProcessMeetsMarks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 20)
 		ctx := context.Background()
 		q := Query{Key: "k", Filter: "n >= :n", Values: ov(":n", 10)}
@@ -120,7 +120,7 @@ func TestStaleProcessMeetsMarks(t *testing.T) {
 // Where nothing moves, reads cost what they cost in a collection that is not movable. What a move has left in shards that both layouts
 // have costs no request of its own.
 func TestTrackedCosts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		three, eight := layout.Layout{Strategy: layout.Calculated, Shards: 3}, layout.Layout{Strategy: layout.Calculated, Shards: 8}
 		f := newConvoy(t, 40, func(o *Options) { o.Layout = three })
 		plain := collection(t, f.client, Options{Table: "items", PartitionKey: "pk", SortKey: "sk", Layout: three})
@@ -173,7 +173,7 @@ func TestTrackedCosts(t *testing.T) {
 
 // A filter that few items pass does not take a request for each of the others, while items may have two homes.
 func TestTrackedFilterTakesLargePages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 300)
 		f.enter(forward.Stage{Phase: forward.Split}, &layout.Layout{Strategy: layout.Calculated, Shards: 2})
 		page, err := f.tested.Page(context.Background(), Query{Key: "k", Limit: 3, Filter: "n > :n", Values: ov(":n", 296)}, "")
@@ -188,7 +188,7 @@ func TestTrackedFilterTakesLargePages(t *testing.T) {
 
 // An item that is live where its id does not belong is not found by Get. A Query says so, and does not return it as if it were.
 func TestStrayItemsAreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 10, func(o *Options) { o.Layout = sixteen })
 		home, err := f.c.core.schema.HomeIn(sixteen, ov("pk", "k", "sk", "03"))
 		if err != nil {
@@ -220,7 +220,7 @@ func TestStrayItemsAreRefused(t *testing.T) {
 
 // A replica that lags behind the end of a move shows marks that the stage cannot have. They are no damage: the items are read again.
 func TestReplicasThatLag(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoyOn(t, local.Options{Lag: &local.Lag{Min: time.Minute, Max: time.Minute}}, 12)
 		ctx := context.Background()
 		time.Sleep(time.Minute) // it has the items now
@@ -264,7 +264,7 @@ func (d *darkShard) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opti
 // A partial read of items that move returns those that it is sure of, and says what is missing. It guesses nothing about a shard that
 // it could not read.
 func TestTrackedPartial(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 20)
 		ctx := context.Background()
 		f.enter(forward.Stage{Phase: forward.Split}, &layout.Layout{Strategy: layout.Calculated, Shards: 2})
@@ -315,7 +315,7 @@ func TestTrackedPartial(t *testing.T) {
 
 // What cannot be asked of a movable collection is refused, in every stage, with what to do.
 func TestTrackedRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 5)
 		ctx := context.Background()
 		for _, stage := range stagesOfAMove[:2] {
@@ -340,7 +340,7 @@ func TestTrackedRefuses(t *testing.T) {
 
 // MaxRequests counts the requests of all stages that a read goes through, and the shards of both layouts.
 func TestTrackedMaxRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 20)
 		ctx := context.Background()
 		f.enter(forward.Stage{Phase: forward.Split}, &sixteen)
@@ -375,7 +375,7 @@ func TestTrackedMaxRequests(t *testing.T) {
 
 // A token holds a sort key alone. It is good in every stage, after the move, and for processes with either layout. Others are refused.
 func TestTrackedTokens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 12)
 		ctx := context.Background()
 		q := Query{Key: "k", Limit: 4}
@@ -455,7 +455,7 @@ func TestCourseHasTheHomesOfItems(t *testing.T) {
 // While movers move everything to another layout and back again, stage by stage, every read returns every item once. Requests take up to
 // some seconds, and reads keep little in memory, so that they go on through several requests and stages.
 func TestReadsBesideMovers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const items = 30
 		f := newConvoy(t, items, func(o *Options) { o.Layout, o.ReadMemory = layout.Layout{Strategy: layout.Calculated, Shards: 3}, 1 })
 		ctx, stop := context.WithCancel(context.Background())
@@ -556,7 +556,7 @@ func (f convoy) drop(key Item) {
 
 // An item that moves between the read of its new home and that of its old one is in neither as it was read. The stub says so.
 func TestItemThatMovesBetweenTwoRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		f := newConvoy(t, 10)
 		f.enter(forward.Stage{Phase: forward.Split}, &sixteen)
 		f.seen.delay = func(shardKey string, _ int) time.Duration {
@@ -580,7 +580,7 @@ func TestItemThatMovesBetweenTwoRequests(t *testing.T) {
 func TestTrackedPagesTakeOneRoundTrip(t *testing.T) {
 	const items, latency = 200, 5 * time.Millisecond
 	for _, moved := range []int{0, items / 2, items} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c, client := openMovable(t)
 			f := convoy{mover: mover{t, c}, client: client, seen: &watched{Client: client}}
 			f.seen.delay = func(string, int) time.Duration { return latency }

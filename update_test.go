@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -114,7 +114,7 @@ func TestUpdateAfterLostAnswer(t *testing.T) {
 		{"set if new that was lost", []func(*dynamodb.UpdateItemInput){expression("SET n = :n", ":n", 1), ifNew}, faulty.LostRequest, false, 2, "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := onItems(t)
 				faults := faulty.On(t, client, faulty.Script(c.fault))
 				orders := openItems(t, faults, Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}})
@@ -178,7 +178,7 @@ func TestUpdateRandom(t *testing.T) {
 
 // If the answer was lost before the item vanished, the update may have happened: that it is not found is no answer.
 func TestUpdateRandomAfterLostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		if _, err := openItems(t, client, Options{Layout: layout.Layout{Shards: 4}}).Put(ctx, ov("pk", "a", "sk", "1")); err != nil {
 			t.Fatal(err)

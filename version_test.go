@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
@@ -69,7 +69,7 @@ func TestLateAttempts(t *testing.T) {
 			}
 			for _, version := range []string{"", "v"} {
 				t.Run(fmt.Sprintf("%s, %s, version %q", c.name, spread, version), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
+					bubble.Test(t, func(t *testing.T) {
 						ctx, client := context.Background(), onItems(t)
 						options := Options{Layout: spread, Version: version, TTL: "ttl", Retry: Retry{Timeout: time.Second}}
 						direct := openItems(t, client, options)
@@ -121,7 +121,7 @@ func TestTwoCreateTheSame(t *testing.T) {
 	for _, version := range []string{"", "v"} {
 		for _, fault := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest} {
 			t.Run(fmt.Sprintf("%v, version %q", fault, version), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					ctx, client := context.Background(), onItems(t)
 					options := Options{Layout: layout.Layout{Shards: 4, Strategy: layout.Calculated}, Version: version, TTL: "ttl"}
 					other := openItems(t, client, options)
@@ -235,7 +235,7 @@ func TestDeletedIsGone(t *testing.T) {
 
 // Tombstones expire after an hour, and DynamoDB removes them.
 func TestTombstonesExpire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, client := context.Background(), onItems(t)
 		if _, err := client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
 			TableName:               aws.String("items"),
@@ -394,7 +394,7 @@ func TestVersionModel(t *testing.T) {
 		spread := rapid.SampledFrom([]layout.Layout{{}, {Shards: 4, Strategy: layout.Calculated}}).Draw(rt, "layout")
 		steps := rapid.SliceOfN(rapid.IntRange(0, 5), 5, 40).Draw(rt, "steps")
 		var fault string
-		synctest.Test(t, func(t *testing.T) { fault = versionModel(t, seed, spread, steps) })
+		bubble.Test(t, func(t *testing.T) { fault = versionModel(t, seed, spread, steps) })
 		if fault != "" {
 			rt.Fatal(fault)
 		}

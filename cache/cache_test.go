@@ -18,6 +18,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/cache"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -84,7 +85,7 @@ type cacheCaller struct {
 // withCache runs a test on virtual time, with a cache of its own. Goroutines that are left at its end fail the test.
 func withCache(t *testing.T, options cache.Options, s *cacheSource, f func(cacheCaller)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := cacheCaller{t, cache.New[int](options), s}
 		defer c.cache.Close()
 		f(c)
@@ -355,7 +356,7 @@ func TestCacheErrorsAreSharedNotKept(t *testing.T) {
 
 // A fresh read shows a write that was acknowledged before it, even if a load from before the write is under way.
 func TestCacheFreshShowsAcknowledgedWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		kept := cache.New[string](cache.Options{})
 		defer kept.Close()
 		stored := "before"
@@ -616,7 +617,7 @@ func TestCacheTimeoutOfAnOperation(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := local.Start(t)
 				if err := db.CreateTable(t.Context(), "items", "pk", "sk"); err != nil {
 					t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/cache"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // However many callers are impatient, a key has one load, and its value is there for those who come later.
@@ -45,7 +46,7 @@ func TestCacheImpatientCallers(t *testing.T) {
 // A load that never returns blocks its key and nothing else: whoever asks for it ends with the own context, there is no
 // second load, and nothing is left of the callers.
 func TestCacheLoadNeverReturns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		kept := cache.New[int](cache.Options{LoadTimeout: time.Second})
 		var loads atomic.Int64
 		release := make(chan struct{})
@@ -97,7 +98,7 @@ func TestCacheLoadNeverReturns(t *testing.T) {
 // return, no more are started.
 func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
 	for _, stubborn := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			kept := cache.New[int](cache.Options{LoadTimeout: -1})
 			var running, most atomic.Int64
 			release := make(chan struct{})
@@ -137,7 +138,7 @@ func TestCacheUnattendedLoadsAreBounded(t *testing.T) {
 }
 
 func TestCacheLoadContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		type name struct{}
 		kept := cache.New[context.Context](cache.Options{})
 		defer kept.Close()

@@ -7,11 +7,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // Old values are refreshed in the background, but not more than 1,000 at a time.
 func TestCacheRefreshesAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		kept := New[int](Options{TTL: time.Second, Stale: time.Hour, Entries: 5000})
 		defer kept.Close()
 		ctx := context.Background()

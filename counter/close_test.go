@@ -9,11 +9,12 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestAddAsyncIsStoredByAndBy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{}), open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 1)
@@ -36,7 +37,7 @@ func TestAddAsyncIsStoredByAndBy(t *testing.T) {
 
 // What a killed process has not flushed is lost, and nothing else.
 func TestAddAsyncOfAKilledProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{Interval: time.Second}), open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 5)
@@ -51,7 +52,7 @@ func TestAddAsyncOfAKilledProcess(t *testing.T) {
 }
 
 func TestFlushWaitsForWhatWasAddedBefore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{Interval: time.Second}), open(t, client, Options{})
 		mustAdd(t, c, "a", 1)
@@ -79,7 +80,7 @@ func TestFlushWaitsForWhatWasAddedBefore(t *testing.T) {
 
 // Adds that keep coming do not keep Flush waiting.
 func TestFlushEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := open(t, aTable(t), Options{})
 		stop := make(chan struct{})
 		defer close(stop)
@@ -105,7 +106,7 @@ func TestFlushEnds(t *testing.T) {
 }
 
 func TestFlushWhoseContextEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		client.Decide(faulty.Always(faulty.Throttled))
@@ -131,7 +132,7 @@ func TestFlushWhoseContextEnds(t *testing.T) {
 func TestFlushOfAddsThatGoAway(t *testing.T) {
 	for name, f := range map[string]faulty.Fault{"taken back": faulty.Throttled, "on their way": faulty.Unanswered} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				c := open(t, client, Options{Retry: heatsink.Retry{Timeout: time.Hour}})
 				mustAdd(t, c, "VIEWS", 1)
@@ -155,7 +156,7 @@ func TestFlushOfAddsThatGoAway(t *testing.T) {
 }
 
 func TestCloseStoresEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{Interval: time.Second}), open(t, client, Options{})
 		for range 3 {
@@ -198,7 +199,7 @@ func TestCloseWhoseContextEnds(t *testing.T) {
 		uncertain bool
 	}{"throttled": {faulty.Throttled, false}, "unanswered": {faulty.Unanswered, true}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				n := open(t, client, Options{})
 				mustAdd(t, n, "VIEWS", 1)
@@ -225,7 +226,7 @@ func TestCloseWhoseContextEnds(t *testing.T) {
 
 // Close folds no slot that is still written to, even if nobody waits for it any more.
 func TestCloseWaitsForWhatIsOnItsWay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{}), open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 1)
@@ -251,7 +252,7 @@ func TestCloseWaitsForWhatIsOnItsWay(t *testing.T) {
 
 // Close of counters that were only read, or never used, has nothing to do.
 func TestCloseOfNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		isTotal(t, c, "VIEWS", 0)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -39,7 +39,7 @@ type countersModel struct {
 // lost and answered too late, and compares every total with what the answers allow.
 func TestCountersUnderFaults(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		run := 0
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) { // in a bubble there is no T.Deadline, for which rapid would ask

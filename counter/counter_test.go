@@ -9,18 +9,18 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
 func TestAddIsStoredWhenItReturns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{}), open(t, client, Options{})
 		isTotal(t, other, "VIEWS", 0)
@@ -36,7 +36,7 @@ func TestAddIsStoredWhenItReturns(t *testing.T) {
 
 // All Adds that wait at a time are stored in one request.
 func TestAddsThatWaitTogetherAreStoredTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 1) // which opens the slot
@@ -54,7 +54,7 @@ func TestAddsThatWaitTogetherAreStoredTogether(t *testing.T) {
 }
 
 func TestAddWaitsForAnIntervalAtMost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := open(t, aTable(t), Options{})
 		for range 100 {
 			begun := time.Now()
@@ -67,7 +67,7 @@ func TestAddWaitsForAnIntervalAtMost(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		for key, wants := range map[string]error{
@@ -94,7 +94,7 @@ func TestKeys(t *testing.T) {
 
 // Two counters whose keys begin alike are two counters.
 func TestKeysDoNotMix(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := open(t, aTable(t), Options{Shards: 1, Format: layout.Format{BareZero: true}})
 		for i, key := range []string{"a", "a#", "a#SHARD", "a#SHARD_", "a#SHARD_x"} {
 			mustAdd(t, c, key, int64(i+1))
@@ -106,7 +106,7 @@ func TestKeysDoNotMix(t *testing.T) {
 }
 
 func TestOverflow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, d := open(t, client, Options{}), open(t, client, Options{})
 		for _, delta := range []int64{math.MinInt64} {
@@ -147,7 +147,7 @@ func TestAddUnderFaults(t *testing.T) {
 		{"all of it", []faulty.Fault{faulty.Throttled, faulty.LostAnswer, faulty.Throttled, faulty.Unanswered, faulty.LostRequest, faulty.UnansweredDone, faulty.Throttled}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				n := open(t, client, Options{})
 				mustAdd(t, n, "VIEWS", 1)
@@ -167,7 +167,7 @@ func TestAddUnderFaults(t *testing.T) {
 // The slot's opening, too, may go wrong in every way.
 func TestOpeningUnderFaults(t *testing.T) {
 	for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.Throttled, faulty.Unanswered, faulty.UnansweredDone} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := aTable(t)
 			c := open(t, client, Options{})
 			client.Decide(faulty.Script(f, f, f, f).Of("UpdateItem")) // the base and the slot
@@ -179,7 +179,7 @@ func TestOpeningUnderFaults(t *testing.T) {
 
 // What can never work is said at once, and not counted; Adds that nobody waits for are kept.
 func TestAddThatIsRejected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		client.Decide(faulty.Always(faulty.Denied))
@@ -202,7 +202,7 @@ func TestAddThatIsRejected(t *testing.T) {
 }
 
 func TestMissingTable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, err := Open(client, Options{Table: "nowhere"})
 		if err != nil {
@@ -221,7 +221,7 @@ func TestMissingTable(t *testing.T) {
 // What the error of an Add says about it is true.
 func TestAddWhoseContextEnds(t *testing.T) {
 	t.Run("before", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c := open(t, aTable(t), Options{})
 			ctx, cancel := context.WithCancelCause(t.Context())
 			cancel(errors.New("not now"))
@@ -233,7 +233,7 @@ func TestAddWhoseContextEnds(t *testing.T) {
 		})
 	})
 	t.Run("while it waits", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c := open(t, aTable(t), Options{Interval: time.Second})
 			mustAdd(t, c, "VIEWS", 1) // so that the next one waits for a second
 			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -251,7 +251,7 @@ func TestAddWhoseContextEnds(t *testing.T) {
 		total int64 // with the next Add
 	}{"while it is on its way, and is stored": {faulty.UnansweredDone, 112}, "while it is on its way, and is not": {faulty.Unanswered, 112}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				n := open(t, client, Options{Retry: heatsink.Retry{Timeout: time.Hour}})
 				mustAdd(t, n, "VIEWS", 2) // which raises the level, too
@@ -273,7 +273,7 @@ func TestAddWhoseContextEnds(t *testing.T) {
 func TestAddToASlotThatOthersFolded(t *testing.T) {
 	for _, swept := range []bool{false, true} {
 		t.Run(fmt.Sprint("swept ", swept), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				c := open(t, client, Options{Idle: 100 * time.Hour, FoldEvery: -1})
 				other := open(t, client, Options{})
@@ -307,7 +307,7 @@ func folds(t *testing.T, c *Counter, key string, want Folded) {
 func TestAddThatNobodyWillEverKnowOf(t *testing.T) {
 	for name, f := range map[string]faulty.Fault{"it was stored": faulty.LostAnswer, "it was not": faulty.LostRequest} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				asleep := make(chan struct{})
 				sleepy := faulty.On(t, client.Direct, nil)

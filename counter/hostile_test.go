@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestWildOptions(t *testing.T) {
 	opened := 0
 	for seed := range uint64(1000) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var options Options
 			random := rand.New(rand.NewPCG(1, seed))
 			faulty.Wild(random, &options)
@@ -99,7 +99,7 @@ func TestHostileKeys(t *testing.T) {
 
 // Any number of attempts is made, without a panic, until the token is too old.
 func TestAddOnceManyAttempts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		tally := openTally(t, client, TallyOptions{Table: "counters", SortKey: "sk", Retry: heatsink.Retry{Attempts: 200}})
 		client.Decide(faulty.Always(faulty.Throttled))

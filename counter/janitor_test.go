@@ -13,11 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestIdleCountersAreGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{}), open(t, client, Options{})
 		for i := range 20 {
@@ -42,7 +43,7 @@ func TestIdleCountersAreGivenUp(t *testing.T) {
 
 // A process that adds to more counters than it keeps gives up those that were not used for longest.
 func TestMemoryIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{MaxCounters: 10})
 		most := 0
@@ -68,7 +69,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // If all counters that are kept have Adds under way, another one waits, or is refused if it cannot.
 func TestNoRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{MaxCounters: 2})
 		client.Decide(faulty.Always(faulty.Throttled))
@@ -97,7 +98,7 @@ func TestNoRoom(t *testing.T) {
 
 // Processes look after the counters that they add to: whatever dies is folded, and removed a day later.
 func TestFoldsHappenByThemselves(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		for i := range 30 {
 			dying := open(t, client, Options{})
@@ -149,7 +150,7 @@ func TestFoldsHappenByThemselves(t *testing.T) {
 
 // Where slots are folded by the hundred, the base does not grow for a day.
 func TestCrowdOfFoldedSlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		for range 100 {
@@ -172,7 +173,7 @@ func TestCrowdOfFoldedSlots(t *testing.T) {
 func TestFoldWithWrongClocks(t *testing.T) {
 	for name, wrong := range map[string]time.Duration{"ahead": 1000 * time.Hour, "behind": -1000 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				c, other := open(t, client, Options{FoldEvery: -1}), open(t, client, Options{FoldEvery: -1})
 				mustAdd(t, c, "VIEWS", 1)
@@ -207,7 +208,7 @@ func TestFoldUnderFaults(t *testing.T) {
 	for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.Throttled, faulty.Denied} {
 		for operation, most := range map[string]int{"UpdateItem": 4, "DeleteItem": 2} {
 			for after := range most {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					client := aTable(t)
 					for range 3 {
 						dying := open(t, client, Options{})

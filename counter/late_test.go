@@ -2,11 +2,11 @@ package counter
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -36,7 +36,7 @@ func TestLateCopiesAreNotCounted(t *testing.T) {
 	} {
 		for _, fast := range []time.Duration{0, 30 * time.Minute} { // how far ahead the clock of who removes is
 			t.Run(name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					client := aTable(t)
 					dying := open(t, client, Options{Retention: c.retention})
 					mustAdd(t, dying, "VIEWS", 7)

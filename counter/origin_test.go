@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -242,7 +242,7 @@ func TestOriginsThatAreWrong(t *testing.T) {
 
 // What an origin costs. docs/recipes/counter.md has these numbers.
 func TestCostsOfAnOrigin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		addOlder(t, client, "POST#1", 100)
 		c := open(t, client, Options{Origin: views.Origin, FoldEvery: -1})
@@ -282,7 +282,7 @@ func TestCostsOfAnOrigin(t *testing.T) {
 func TestImportThroughFaults(t *testing.T) {
 	for _, fault := range []faulty.Fault{faulty.LostAnswer, faulty.Throttled, faulty.BrokeDown, faulty.Late} {
 		t.Run(fault.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := aTable(t)
 				addOlder(t, client, "POST#1", 100)
 				c := open(t, client, views)
@@ -303,7 +303,7 @@ func TestImportThroughFaults(t *testing.T) {
 // Older and newer programs count all the time, over a bad network. Processes are killed, and two importers run. Every reader with the
 // origin sees at least what was acknowledged, and at most what was begun.
 func TestAdoptionInUse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		plain := client.Direct // of older programs: how they repeat is not of interest
 		random := rand.New(rand.NewPCG(1, 2))

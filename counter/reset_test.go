@@ -7,15 +7,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 func TestReset(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c, other := open(t, client, Options{}), open(t, client, Options{})
 		resets := func(c *Counter, want int64) {
@@ -51,7 +51,7 @@ func TestReset(t *testing.T) {
 
 // What is counted while others reset is in exactly one of the resets, or still there.
 func TestResetsLoseNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 10*time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -100,7 +100,7 @@ func TestResetsLoseNothing(t *testing.T) {
 
 func TestResetUnderFaults(t *testing.T) {
 	for _, f := range []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.Throttled} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := aTable(t)
 			c := open(t, client, Options{})
 			mustAdd(t, c, "VIEWS", 5)
@@ -112,7 +112,7 @@ func TestResetUnderFaults(t *testing.T) {
 		})
 	}
 	t.Run("unanswered", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := aTable(t)
 			c := open(t, client, Options{})
 			mustAdd(t, c, "VIEWS", 5)

@@ -4,17 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
 // A table may be that of an adaptive collection as well. Its control items count for nothing, whatever is folded, reset and
 // swept away, and no counter has the key of one.
 func TestTableOfAnAdaptiveCollection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		orders, err := heatsink.Open[heatsink.Item](client, heatsink.Options{
 			Table: "counters", PartitionKey: "pk", SortKey: "sk", Adaptive: &heatsink.Adaptive{},

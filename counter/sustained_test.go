@@ -3,7 +3,6 @@ package counter
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -56,11 +56,11 @@ func TestSustained(t *testing.T) {
 	t.Parallel()
 	load := lab.Load{PerSecond: 1500, RunIn: 500 * time.Millisecond, Measured: time.Second}
 	var oneItem, tenShards, slots lab.Report
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		_, watch, client := stage(t)
 		oneItem = load.Sustain(t.Context(), watch, addTo(client, func() string { return "COUNTER#GLOBAL" }))
 	})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		_, watch, client := stage(t)
 		spread := layout.Layout{Shards: 10, Format: layout.SharpNumber()}
 		tenShards = load.Sustain(t.Context(), watch, addTo(client, func() string {
@@ -68,7 +68,7 @@ func TestSustained(t *testing.T) {
 			return key
 		}))
 	})
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		_, watch, client := stage(t)
 		var processes []*Counter
 		for range 10 {
@@ -106,7 +106,7 @@ func TestIncrementsPerWriteUnit(t *testing.T) {
 		least     float64
 	}{{"one process", 1, 40}, {"ten processes", 10, 4}} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				_, watch, client := stage(t)
 				var processes []*Counter
 				for range c.processes {
@@ -126,7 +126,7 @@ func TestIncrementsPerWriteUnit(t *testing.T) {
 
 // More writers than their partitions have units for do not fail: their intervals grow until there are enough.
 func TestPaceFollowsThrottling(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 50, Window: time.Second}})
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
@@ -140,7 +140,7 @@ func TestTallyModes(t *testing.T) {
 		{"transaction, refused", Transaction, []faulty.Fault{faulty.Denied}, false, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				tally, client := aTally(t, TallyOptions{Mode: c.mode})
 				operation := "UpdateItem"
 				if c.mode == Transaction {
@@ -168,7 +168,7 @@ func TestTallyModes(t *testing.T) {
 
 // Whoever retries with the token of what is counted counts it once, in whatever process.
 func TestAddOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		tally, client := aTally(t, TallyOptions{})
 		again := openTally(t, client, TallyOptions{Table: "tallies"})
 		for range 3 {
@@ -203,7 +203,7 @@ func TestAddOnce(t *testing.T) {
 }
 
 func TestTallyReset(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		tally, client := aTally(t, TallyOptions{})
 		if n, err := tally.Reset(t.Context(), "VIEWS"); err != nil || n != 0 {
 			t.Errorf("of nothing: got %d, %v", n, err)
@@ -232,7 +232,7 @@ func TestTallyReset(t *testing.T) {
 
 // X03: a counter that was overwritten by something else is an error, not a total.
 func TestTallyOfSomethingElse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		tally, client := aTally(t, TallyOptions{Shards: 1})
 		put := func(v types.AttributeValue) {
 			t.Helper()
@@ -260,7 +260,7 @@ func TestTallyOfSomethingElse(t *testing.T) {
 }
 
 func TestTallyCosts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		tally, client := aTally(t, TallyOptions{})
 		weak := openTally(t, client, TallyOptions{Table: "tallies", Eventual: true})
 		for _, x := range []struct {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,12 +15,13 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/cache"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // What operations cost, in requests and units. docs/recipes/counter.md has these numbers.
 func TestCosts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{FoldEvery: -1})
 		other := open(t, client, Options{FoldEvery: -1})
@@ -96,7 +96,7 @@ func foldOnce(c *Counter, key string) func(context.Context) error {
 
 // A read of many slots costs a unit for every 40 or so of a shard.
 func TestCostOfManySlots(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		const slots = 120
 		for range slots {
@@ -117,7 +117,7 @@ func TestCostOfManySlots(t *testing.T) {
 }
 
 func TestCachedIsForgottenAtAReset(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := open(t, aTable(t), Options{Cache: cache.Options{TTL: time.Minute}})
 		mustAdd(t, c, "VIEWS", 5)
 		for _, want := range []int64{5, 5} {
@@ -143,7 +143,7 @@ func TestCachedIsForgottenAtAReset(t *testing.T) {
 // before it ended: that is all there is to the linearizability of such a counter, if what one reader reads never
 // shrinks. Processes come and go meanwhile, answers get lost, and slots are folded and removed.
 func TestEveryReadIsBetweenAcknowledgedAndBegun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 20*time.Millisecond))
 		luck := rand.New(rand.NewPCG(1, 2))
@@ -223,7 +223,7 @@ func countForAWhile(ctx context.Context, t *testing.T, client *faulty.Client, op
 
 // A read of a counter that goes up and down is a value that it had, or two that it was between.
 func TestReadOfACounterThatGoesUpAndDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 10*time.Millisecond))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -272,7 +272,7 @@ func TestReadOfACounterThatGoesUpAndDown(t *testing.T) {
 
 // Without transactions a busy counter can still be read, less exactly.
 func TestReadWithoutTransactions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 10*time.Millisecond))
 		client.Decide(faulty.Always(faulty.Denied).Of("TransactGetItems"))
@@ -306,7 +306,7 @@ func TestReadWithoutTransactions(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{Shards: 3})
 		mustAdd(t, c, "VIEWS", 5, -2)
@@ -341,7 +341,7 @@ func TestInspect(t *testing.T) {
 
 // More shards may be used at any time, by some processes first: those with fewer find what is there.
 func TestShardsMayDiffer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		narrow, wide := open(t, client, Options{Shards: 1}), open(t, client, Options{Shards: 64})
 		mustAdd(t, narrow, "VIEWS", 1)
@@ -357,7 +357,7 @@ func TestShardsMayDiffer(t *testing.T) {
 
 // A counter that is reset all the time cannot be read, and says so.
 func TestReadsOfACounterThatKeepsChanging(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := aTable(t)
 		c := open(t, client, Options{})
 		mustAdd(t, c, "VIEWS", 2)

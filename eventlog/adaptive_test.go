@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -22,7 +22,7 @@ import (
 // A tail whose process knows one shard is given the events of shards that another process has just added, by the first
 // poll that they are settled for: none is missing, none comes twice, all are in order.
 func TestTailSeesNewShards(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		options := eventlog.Options{Adaptive: &heatsink.Adaptive{}, Settle: time.Second}
 		writer := setup(t, client, options)
@@ -55,7 +55,7 @@ func TestTailSeesNewShards(t *testing.T) {
 // A log that gets more than a partition takes becomes wide in every bucket, and the next bucket begins wide. Nothing is
 // lost on the way.
 func TestAdaptiveLogFollowsItsLoad(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(layout.Hour.Next(time.Now()).Add(-15 * time.Second)))
 		db, err := local.New(local.Options{Physics: &local.Physics{OnDemandPartitions: 64, NoSplits: true, TableWrites: -1, TableReads: -1}})
 		if err != nil {
@@ -167,7 +167,7 @@ func TestAdaptiveReadsFixedShards(t *testing.T) {
 
 // Control items are no events: no read returns one or an attribute of heatsink's, and no log has the name of one.
 func TestControlItemsAreNoEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		options := eventlog.Options{
 			Table: "logs", Bucket: layout.Day, Shards: 2, Adaptive: &heatsink.Adaptive{}, Index: eventlog.Index{Name: "GSI1"}, Begin: time.Now().Add(-time.Hour),
@@ -242,7 +242,7 @@ func TestControlItemsAreNoEvents(t *testing.T) {
 
 // When many events with ids come at once for a new bucket, one of them reads and writes its ledger.
 func TestLedgerOfANewBucketIsWrittenOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		reads, writes := 0, 0
 		db := local.Start(t)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -25,7 +26,7 @@ var noon = time.Date(2026, 6, 22, 12, 0, 0, 0, time.UTC)
 
 // X22: events of the same moment are all kept, in the order in which they were appended.
 func TestAppendsKeepTheirOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // where time stands still
+	bubble.Test(t, func(t *testing.T) { // where time stands still
 		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Day, Shards: 4, Precision: time.Second, Retention: time.Hour})
 		now := time.Now().UTC()
 		for i := range 40 {
@@ -267,7 +268,7 @@ func TestAppendUnderFaults(t *testing.T) {
 		{"forbidden", []faulty.Fault{faulty.Denied}, false, true},
 	} {
 		for _, id := range []string{"", "known"} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := local.Start(t)
 				options := eventlog.Options{Bucket: layout.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 3}}
 				setup(t, db.Client(), options)
@@ -311,7 +312,7 @@ func TestAppendAllUnderFaults(t *testing.T) {
 		{"lost answers", []faulty.Fault{faulty.LostAnswer, faulty.LostRequest, faulty.LostAnswer}, false},
 		{"some never", append([]faulty.Fault{faulty.None}, slices.Repeat([]faulty.Fault{faulty.ThrottledOnDemand}, 100)...), true},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db := local.Start(t)
 			options := eventlog.Options{Bucket: layout.Day, Shards: 5, Begin: noon, Retry: heatsink.Retry{Attempts: 6}}
 			setup(t, db.Client(), options)
@@ -405,7 +406,7 @@ func TestDuplicateAfterLostAnswers(t *testing.T) {
 		for _, second := range faults {
 			for _, delay := range []time.Duration{0, time.Second, time.Minute} { // of the second, behind the first
 				tries++
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					db := local.Start(t)
 					options := eventlog.Options{
 						Mark: "append", Begin: noon, Settle: 24 * 365 * 100 * time.Hour,
@@ -447,7 +448,7 @@ func TestDuplicateAfterLostAnswers(t *testing.T) {
 // Without a mark, an append whose answer was lost and that finds another body is most likely a duplicate, and says that it
 // is not sure.
 func TestUnsureAfterALostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		options := eventlog.Options{Begin: noon, Retry: heatsink.Retry{Base: time.Minute, Max: time.Minute}}
 		others := setup(t, db.Client(), options)

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -80,7 +80,7 @@ func TestShortPages(t *testing.T) {
 
 // A Tail may have slept for longer than a read may take.
 func TestTailFromLongAgo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &desert{}
 		logs := open(t, client, eventlog.Options{Bucket: layout.Hour, Shards: 2, Settle: time.Second})
 		tail, err := logs.Tail("LOG", eventlog.TailOptions{From: time.Now().AddDate(-1, 0, 0), GiveUp: -1})

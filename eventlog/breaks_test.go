@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -31,7 +31,7 @@ func (d dropping) PutItem(ctx context.Context, in *dynamodb.PutItemInput, option
 // If nobody can tell whose event it is that a repeated append finds, the outcome is unknown, whether there is a mark or not.
 func TestAppendWithoutTheItemThatStandsAgainstIt(t *testing.T) {
 	for _, mark := range []string{"", "append"} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db := local.Start(t)
 			options := eventlog.Options{Begin: noon, Mark: mark}
 			setup(t, db.Client(), options)

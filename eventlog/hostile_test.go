@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -21,7 +21,7 @@ import (
 func TestWildOptions(t *testing.T) {
 	opened := 0
 	for seed := range uint64(1000) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var options eventlog.Options
 			faulty.Wild(rand.New(rand.NewPCG(1, seed)), &options)
 			options.Table, options.PartitionKey, options.SortKey, options.Index = "logs", "", "", eventlog.Index{}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -53,7 +53,7 @@ func TestRangesAreHalfOpen(t *testing.T) {
 
 // Without From and To a query is of what there is, up to now and a bit.
 func TestWholeLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		begin := time.Now().Add(-48 * time.Hour)
 		options := eventlog.Options{Bucket: layout.Hour, Shards: 2, Begin: begin, Settle: 10 * time.Second}
@@ -89,7 +89,7 @@ func TestWholeLog(t *testing.T) {
 // What has expired is not returned, although it is still there; whether by the log's retention or by a time to live
 // that somebody else has set.
 func TestExpiredEventsAreLeftOut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{TTLInterval: 1000 * time.Hour})
 		if err != nil {
 			t.Fatal(err)
@@ -256,7 +256,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 
 // Leaving a loop ends what is under way, and a context that ends is the last error.
 func TestLeavingALoop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &slow{Client: local.Start(t).Client()}
 		options := eventlog.Options{Bucket: layout.Day, Shards: 4, Begin: noon.AddDate(-27, 0, 0)}
 		begin := time.Now()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -40,7 +40,7 @@ func TestSustained(t *testing.T) {
 		{"eventlog, 8 shards and the index", sharded, byLog(t, sharded), 0, 0.55 * offered},
 		{"eventlog, 8 shards", alone, byLog(t, alone), 0.98 * offered, 1.02 * offered},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db, err := local.New(local.Options{Physics: &local.Physics{}})
 			if err != nil {
 				t.Fatal(err)

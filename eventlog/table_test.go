@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -49,7 +49,7 @@ func TestSetup(t *testing.T) {
 // Setup deletes nothing: it does not turn the time to live on in a table that it has not created, however young.
 func TestSetupKeepsTheItemsThatAreThere(t *testing.T) {
 	for _, age := range []time.Duration{0, 30 * time.Second, time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db := local.Start(t)
 			client := db.Client()
 			if err := db.CreateTable(t.Context(), "logs", "pk", "sk"); err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -61,7 +61,7 @@ func newTail(t *testing.T, logs *eventlog.Log[op], log string, options eventlog.
 // turn of a day, while another process makes the log wider: a consumer that is restarted again and again, from what it stored, is given every event
 // once and in order.
 func TestTailMissesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(layout.Day.Next(time.Now()).Add(-10 * time.Minute)))
 		db, err := local.New(local.Options{Lag: &local.Lag{Max: time.Minute, Seed: 1}}) // which a tail must not notice
 		if err != nil {
@@ -147,7 +147,7 @@ func TestTailMissesNothing(t *testing.T) {
 // An event that is acknowledged too late is not returned once a tail has passed its time, and the receipt says so. Who
 // reads finds it.
 func TestLateEvents(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		logs := setup(t, local.Start(t).Client(), eventlog.Options{Settle: 10 * time.Second})
 		start := time.Now().UTC()
 		tail := newTail(t, logs, "LOG", eventlog.TailOptions{MinPoll: time.Second, MaxPoll: time.Second})
@@ -192,7 +192,7 @@ func TestLateEvents(t *testing.T) {
 // An idle tail backs off: its cost is that of MaxPoll, exactly, and a little more at first and at the turn of the day.
 // This is what docs/recipes/eventlog.md states.
 func TestIdleTailCost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(layout.Day.Start(time.Now()).Add(11 * time.Hour)))
 		for _, c := range []struct {
 			shards   int
@@ -228,7 +228,7 @@ func tailMax(d time.Duration) time.Duration {
 
 // A tail waits twice as long after each poll that finds nothing, and MinPoll after one that finds something.
 func TestTailBacksOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &slow{Client: local.Start(t).Client()}
 		setup(t, client.Client, eventlog.Options{})
 		var polls []time.Duration
@@ -257,7 +257,7 @@ func TestTailBacksOff(t *testing.T) {
 // A tail survives polls that fail, and ends when they have failed for too long; it goes on where it was when it is
 // ranged over again.
 func TestTailSurvivesFailures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		options := eventlog.Options{Bucket: layout.Hour, Shards: 3, Retention: 24 * time.Hour, Retry: heatsink.Retry{Attempts: 2}}
 		setup(t, db.Client(), options)
@@ -308,7 +308,7 @@ func TestTailSurvivesFailures(t *testing.T) {
 // An event that does not fit ends a tail with an error, and is skipped by ranging over it again, or from the error's
 // position.
 func TestTailSkipsWhatDoesNotFit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		logs := setup(t, client, eventlog.Options{Bucket: layout.Hour, Precision: time.Second, Begin: time.Now().Add(-time.Hour)})
 		now := time.Now().UTC()
@@ -347,7 +347,7 @@ func TestTailSkipsWhatDoesNotFit(t *testing.T) {
 
 // A tail ends with its context, at once, whatever it is doing.
 func TestTailEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &slow{Client: local.Start(t).Client()}
 		logs := setup(t, client.Client, eventlog.Options{Shards: 2})
 		appendAll(t, logs, every(time.Second, time.Now().Add(-time.Hour), "LOG", 5))
@@ -395,7 +395,7 @@ func TestWrongTailsAreRefused(t *testing.T) {
 
 // A tail that begins ahead, as after a clock was set back, waits for its time and does not go back.
 func TestTailAheadOfItsClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		logs := setup(t, local.Start(t).Client(), eventlog.Options{Bucket: layout.Hour, Retention: 24 * time.Hour})
 		tail := newTail(t, logs, "LOG", eventlog.TailOptions{From: time.Now().Add(time.Hour)})
 		position := tail.Position()

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -99,7 +99,7 @@ func (c *slow) Query(ctx context.Context, in *dynamodb.QueryInput, options ...fu
 // 000-07, 000-20: one shard after another takes the sum of their times, all at once the longest; both return what was
 // appended.
 func TestOneAfterAnotherAndAllAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &slow{Client: local.Start(t).Client()}
 		options := eventlog.Options{Shards: 10}
 		all := every(time.Second, time.Now().Add(-500*time.Second), "ACTIVE_USERS", 500)
@@ -204,7 +204,7 @@ func TestKeysOfAYear(t *testing.T) {
 // 001-09, 001-10: the last seven days are seven queries of 50 events at most, newest first, and take as long as the
 // slowest.
 func TestSevenQueriesOfFifty(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		now := time.Date(2026, 6, 22, 23, 59, 0, 0, time.UTC)
 		time.Sleep(time.Until(now))
 		end := layout.Day.Next(now)
@@ -475,7 +475,7 @@ func profileInThreeParts(t *testing.T, client *dynamodb.Client) {
 
 // 004-19: whatever the hour, the last 24 are in two daily buckets at most.
 func TestLast24Hours(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		logs := setup(t, client, eventlog.Options{Bucket: layout.Day})
 		for range 25 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -117,7 +117,7 @@ func startOrdersWith(t *testing.T, physics local.Physics) *local.DB {
 // acknowledged; CloudWatch has consumed and refused as many as the recorder, by the same reasons, retries included; and each
 // says what is wrong with the same key, or at least that the table has a hot partition.
 func TestSourcesAgreeOnTheTopKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := startOrders(t)
 		recorder := newRecorder(t, heat.Options{Decay: 2 * time.Second})              // a rush of seconds is all of late
 		if err := recorder.Describe(t.Context(), db.Client(), "orders"); err != nil { // else calls made beside the first have no key

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -70,7 +70,7 @@ func TestBatchGetItemThatIsFullIsNotThrottled(t *testing.T) {
 
 // What a partition refuses of a batch is throttled, the rest of the batch is not.
 func TestBatchGetItemThatIsThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionReads: 10, Window: time.Second, OnDemandPartitions: 1})
 		recorder := newRecorder(t, heat.Options{})
 		out, err := db.Client(recorder.Option).BatchGetItem(t.Context(), batchOf(50, nil))
@@ -86,7 +86,7 @@ func TestBatchGetItemThatIsThrottled(t *testing.T) {
 
 // Of a batch of writes that is refused in part, the index's units are those of what was written.
 func TestBatchWriteItemThatIsThrottledInPart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 1})
 		createJobs(t, db.Client())
 		recorder := newRecorder(t, heat.Options{})
@@ -117,7 +117,7 @@ func TestBatchWriteItemThatIsThrottledInPart(t *testing.T) {
 
 // A deletion that a partition refuses of a batch is throttled, and costs nothing.
 func TestBatchOfDeletionsThatIsThrottledInPart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 1})
 		recorder := newRecorder(t, heat.Options{})
 		var requests []types.WriteRequest

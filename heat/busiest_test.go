@@ -5,20 +5,20 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // While a stream is followed, what counts is now: a rush that is over is over. Once reading has ended, it is what was
 // found in all that time, and the rush is a finding with the rate that it had.
 func TestAStreamThatEndedRemembersARush(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		client := db.Client()
 		createWithStream(t, client, "orders")
@@ -66,7 +66,7 @@ func TestAStreamThatEndedRemembersARush(t *testing.T) {
 
 // A key that was busy is told of in the end, also if a thousand others came since.
 func TestAStreamThatEndedRemembersKeysThatAreLongGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		client := db.Client()
 		createWithStream(t, client, "orders")
@@ -101,7 +101,7 @@ func TestAStreamThatEndedRemembersKeysThatAreLongGone(t *testing.T) {
 
 // The times of a stream are whole seconds. Writes of two seconds are not taken for those of the one between their times.
 func TestStreamOfTwoSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		client := db.Client()
 		createWithStream(t, client, "orders")
@@ -134,7 +134,7 @@ func TestStreamOfTwoSeconds(t *testing.T) {
 
 // Of a stream that was read to its end, shares are of all that was written, not of the last seconds.
 func TestStreamSharesAreOfTheWholeTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		client := db.Client()
 		createWithStream(t, client, "orders")

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -256,7 +256,7 @@ func firstDifference(a, b string) string {
 func TestControlItemsAreCountedApart(t *testing.T) {
 	type reports struct{ live, stream, scan, export heat.Report }
 	look := func(control, indexed bool) (r reports) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db := local.Start(t)
 			createAdaptive(t, db.Client(), indexed)
 			s := &shop{t: t, control: control, indexed: indexed, recorder: newRecorder(t, heat.Options{}), charged: make(map[string]float64)}
@@ -347,7 +347,7 @@ func exported(t *testing.T, db *local.DB) *bytes.Buffer {
 
 // A table that has control items and nothing else, and calls that fail or are throttled, make no key either.
 func TestControlItemsOfATableOfTheirOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionWrites: 10, Window: time.Second})
 		if _, err := db.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
 			TableName: aws.String("control"), BillingMode: types.BillingModePayPerRequest,
@@ -479,7 +479,7 @@ func createIndexed(t *testing.T, client *dynamodb.Client, table, index, attribut
 
 // An index that only the answer or the refusal of a call names has nothing of control items but what is said to be theirs.
 func TestControlItemsInAnUnknownIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 10, Window: time.Second, OnDemandPartitions: 64, NoSplits: true}})
 		if err != nil {
 			t.Fatal(err)
@@ -546,7 +546,7 @@ func TestControlItemsThatMoveInAnIndex(t *testing.T) {
 // A batch in which a control item comes first has the time that it took, and the data has all that an index took which no
 // control item can be in.
 func TestControlItemsFirstInABatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		createAdaptive(t, db.Client(), true)
 		recorder := newRecorder(t, heat.Options{})

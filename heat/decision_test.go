@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
 
@@ -34,7 +34,7 @@ func TestDecidedReasonsAreTheLaws(t *testing.T) {
 
 // Each notable decision becomes a finding, with the law's own text and its figures. The last one counts.
 func TestDecisionsBecomeFindings(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{})
 		views := heat.Resource{Table: "views"}
 		decide := func(key, reason string, from, to int) {
@@ -111,7 +111,7 @@ func TestDecisionsBecomeFindings(t *testing.T) {
 
 // A key that grows is not held back any more. A decision that comes late does not undo a later one.
 func TestDecisionsEndAndComeLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{})
 		begin := time.Now()
 		time.Sleep(time.Minute)
@@ -138,7 +138,7 @@ func TestDecisionsEndAndComeLate(t *testing.T) {
 
 // Whatever is decided takes bounded memory, makes a report that JSON can store, and keys stay hidden.
 func TestDecisionsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{Redact: heat.Hashed([]byte("secret"))})
 		for i := range 3000 {
 			recorder.Decided(heat.Decision{

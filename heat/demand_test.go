@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestRetriesOfCollectionsAreNoDemand(t *testing.T) {
 	for _, attempts := range []int{1, 6} {
 		t.Run(fmt.Sprint(attempts), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := start(t, &local.Physics{})
 				recorder := newRecorder(t, heat.Options{})
 				views, err := heatsink.Open[heatsink.Item](db.Client(recorder.Option), heatsink.Options{
@@ -50,7 +50,7 @@ func TestRetriesOfCollectionsAreNoDemand(t *testing.T) {
 
 // Retries that a server sees are no demand either.
 func TestObservedRetriesAreNoDemand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true})
 		observe := func(attempt int, throttled bool) {
 			o := heat.Observation{
@@ -102,7 +102,7 @@ func TestRequestsOfWhatIsAlwaysRefused(t *testing.T) {
 // After a pause rates are of the time since: what a key wants is not taken for the average of the pause and the load.
 func TestDemandAfterAPause(t *testing.T) {
 	for _, pause := range []time.Duration{0, 51 * time.Second, 5 * time.Minute} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			recorder := newRecorder(t, heat.Options{NoDescribe: true})
 			observeEvenly(recorder, map[string]int{"LIKES#viral": 500})
 			if pause > 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,12 +12,13 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // Each call is in the bucket of its duration, to the bound; one that takes longer than all is only counted.
 func TestDurations(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		if err := db.CreateTable(t.Context(), "views", "pk"); err != nil {
 			t.Fatal(err)

@@ -7,20 +7,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // Three keys that together want more than their only partition serves: none is too hot alone, so the finding is about the
 // partition, with its keys, and says "likely", as a client's calls do not show partitions.
 func TestExplainAFullPartition(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{OnDemandPartitions: 1, NoSplits: true})
 		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
@@ -47,7 +47,7 @@ func TestExplainAFullPartition(t *testing.T) {
 
 // A source that knows partitions names the neighbours, those that are not refused too, and keeps partitions apart.
 func TestExplainNamesTheNeighbours(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true})
 		observe := func(key string, partition uint64, perSecond, refused int) {
 			for i := range perSecond / 10 {
@@ -102,7 +102,7 @@ func TestExplainARefusedKeyAlone(t *testing.T) {
 // The rates of a rush that has just ended are those of the rush, and not of the quiet time after it. After a minute it is
 // over.
 func TestRatesOfARush(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true, Keys: map[string][]string{"views": {"pk"}}})
 		for range 100 {
 			for i := range 130 {

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // The values of a status are one thing: one finding with all shares, also if several are hot, and none if they are even.
@@ -32,7 +32,7 @@ func TestExplainAStatus(t *testing.T) {
 		},
 		{"a bare attribute", map[string]int{"ACTIVE": 180, "BANNED": 20}, "warning low-cardinality ACTIVE", "pk has 2 values: ACTIVE 90.0%, BANNED 10.0%"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			recorder := newRecorder(t, heat.Options{NoDescribe: true})
 			observeEvenly(recorder, test.perSecond)
 			for _, later := range []time.Duration{0, 20 * time.Second} {
@@ -51,7 +51,7 @@ func TestExplainAStatus(t *testing.T) {
 
 // A status that hardly anybody writes, and one that is excluded, are no findings.
 func TestExplainAStatusThatDoesNotMatter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true})
 		for i := range 330 { // three a minute
 			if observeOne(recorder, "STATUS#ACTIVE"); i%10 == 0 {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -84,7 +84,7 @@ func nine() map[string]float64 {
 
 // 003-15, X05: both forms of the message, of figures and of what a recorder measures on the engine.
 func TestExplainMessages(t *testing.T) {
-	t.Run("measured", func(t *testing.T) { synctest.Test(t, messagesOfMeasurements) })
+	t.Run("measured", func(t *testing.T) { bubble.Test(t, messagesOfMeasurements) })
 	dominant := shares(map[string]float64{"STATUS#ACTIVE": 85, "STATUS#BANNED": 10, "STATUS#NEW": 5})
 	findings := heat.Explain(report(dominant), heat.Rules{})
 	if len(findings) != 1 || findings[0].Message != "Partition STATUS#ACTIVE receiving 85% of traffic" || findings[0].Kind != heat.LowCardinality {
@@ -301,7 +301,7 @@ func TestExplainUsesTheLowerBound(t *testing.T) {
 // X24: only key-range reasons mean a hot partition. What sharding does not cure is said to be something else, also where a
 // key that is far below the limit has most of the refusals.
 func TestExplainThrottlesThatAreNoKeys(t *testing.T) {
-	t.Run("measured", func(t *testing.T) { synctest.Test(t, throttledTable) })
+	t.Run("measured", func(t *testing.T) { bubble.Test(t, throttledTable) })
 	for reason, want := range map[string]heat.Kind{
 		"TableWriteProvisionedThroughputExceeded": heat.TableThrottled,
 		"TableWriteAccountLimitExceeded":          heat.AccountThrottled,

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -38,7 +38,7 @@ func sharded(key string, format string, shards, perSecond int) map[string]int {
 // A key over shards is one key in a report, also if it has more shards than the report lists, and it is no finding while it
 // is spread. Its bare key stays apart.
 func TestReportsFoldShards(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true, Top: 20})
 		load := sharded("POLL#7", "%s#SHARD_%d", 64, 100)
 		load["POLL#7"], load["USER#1"], load["USER#2"] = 10, 30, 20
@@ -154,7 +154,7 @@ func TestFoldedOfAnOlderRelease(t *testing.T) {
 // Shards that are all too hot are one finding, which says how many there are and does not advise to shard as if there were
 // none.
 func TestHotShardsAreOneFinding(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true})
 		observeEvenly(recorder, sharded("POLL#7", "%s#SHARD_%d", 8, 1100))
 		findings := heat.Explain(recorder.Report(), heat.Rules{})
@@ -188,7 +188,7 @@ func TestAShardedIndexIsNoFinding(t *testing.T) {
 
 // A recorder that was told a layout folds shards of that layout, and shards that say so themselves.
 func TestReportsFoldShardsOfALayoutToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true, Top: 2, Layouts: []heat.Layout{{Layout: layout.Layout{Shards: 4, Format: layout.DotFromOne()}}}})
 		load := sharded("POLL#7", "%s#SHARD_%d", 8, 50)
 		load["DAY.1"], load["DAY.2"], load["DAY.3"], load["USER#1"] = 60, 40, 20, 10
@@ -210,7 +210,7 @@ func TestFoldedKeyThatGrows(t *testing.T) {
 	if got := stored.Folded(); len(got) != 1 || got[0].Key != "OPEN" || got[0].Shards != 3 || got[0].Items != 100 || got[0].Fullest != "OPEN#SHARD_1" || !got[0].Bare {
 		t.Errorf("stored: got %+v", got)
 	}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{NoDescribe: true, Top: 4})
 		load := sharded("OPEN", "%s#SHARD_%d", 16, 50)
 		delete(load, "OPEN#SHARD_0")

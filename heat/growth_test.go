@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // offer observes writes of ten units each to keys for some seconds, and so many of a hundred of them throttled.
@@ -29,7 +29,7 @@ func offer(recorder *heat.Recorder, seconds int, perSecond, refused int, keys ..
 // A key of an adaptive collection that was throttled, grew and is served since then is healthy: what was before belongs to
 // its growth. Its demand is that of one moment, not of the peaks of its shards at different times.
 func TestThrottlesBeforeGrowthBelongToIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{})
 		shards := []string{"LIKES#1"}
 		for i := 1; i < 8; i++ {
@@ -77,7 +77,7 @@ func TestBurstsAreOneWarning(t *testing.T) {
 		{heat.Resource{Table: "app"}, heat.Read, "TableReadKeyRangeThroughputExceeded", "warning hot-partition "},
 	} {
 		t.Run(test.of.String()+" "+test.d.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				recorder := newRecorder(t, heat.Options{})
 				observe := func(key string, units float64, refused bool) {
 					o := heat.Observation{Resource: test.of, Direction: test.d, KeyNames: []string{"gpk"}, Key: []string{key}, Units: units, Throttled: refused}

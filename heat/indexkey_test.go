@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -359,7 +359,7 @@ func sum(units map[string]float64) float64 {
 
 // A key of an index that is hot because updates set it: the recorder names it, with its throttles.
 func TestUpdatesMakeAnIndexKeyHot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{})
 		createJobs(t, db.Client())
 		recorder := newRecorder(t, heat.Options{})

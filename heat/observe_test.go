@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // What others saw is counted as calls are: served and refused requests, tables and indexes, keys of several attributes,
 // and requests without a key.
 func TestObserve(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{})
 		hot := heat.Observation{
 			Resource: heat.Resource{Table: "orders", Index: "byPlace"}, Direction: heat.Write,

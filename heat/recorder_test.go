@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -75,7 +75,7 @@ func resource(t *testing.T, report heat.Report, name string) *heat.ResourceRepor
 // The hot-key demo: a key that 4,000 writes a second want to reach, among others. Within two seconds the recorder names
 // it, with the rate that the partition gives it, and with the reason of its throttles.
 func TestRecorderFindsTheHotKeyWithinTwoSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{})
 		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
@@ -113,7 +113,7 @@ func TestRecorderFindsTheHotKeyWithinTwoSeconds(t *testing.T) {
 
 // A report has the units of each second.
 func TestRecordedTrend(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		recorder := newRecorder(t, heat.Options{})
 		client := start(t, nil).Client(recorder.Option)
 		for _, writes := range []int{3, 0, 1} {
@@ -319,7 +319,7 @@ func (s *slow) Do(request *http.Request) (*http.Response, error) {
 
 // X08: each percentile is its own: of a thousand calls, 980 take 10 ms, 15 take 100 ms, four a second and one three.
 func TestRecorderTellsPercentilesApart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		recorder := newRecorder(t, heat.Options{})
 		if err := recorder.Describe(t.Context(), db.Client(), "views"); err != nil {
@@ -363,7 +363,7 @@ func TestRecorderTellsPercentilesApart(t *testing.T) {
 // X08: percentiles of what callers waited, and the numbers of retries, throttles and errors: of a call that was throttled
 // and then served, and of one that cannot be.
 func TestRecorderCountsLatencyAndThrottles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{PartitionWrites: 10, Window: 100 * time.Millisecond})
 		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -167,7 +167,7 @@ func TestASecondAloneIsNotCritical(t *testing.T) {
 
 // The same on the engine: a thousand writes in one second of an idle minute, served all.
 func TestABurstOnTheEngineIsNotCritical(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -26,7 +26,7 @@ func TestRetriesOfCollectionsAreFound(t *testing.T) {
 		{"served", 500, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := start(t, &local.Physics{})
 				recorder := newRecorder(t, heat.Options{})
 				views, err := heatsink.Open[heatsink.Item](db.Client(recorder.Option), heatsink.Options{

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +18,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -60,7 +60,7 @@ func writeSharded(t *testing.T, l layout.Layout, key string, ids []string, redac
 
 // inBubble returns a test that runs in time of its own.
 func inBubble(test func(t *testing.T)) func(t *testing.T) {
-	return func(t *testing.T) { synctest.Test(t, test) }
+	return func(t *testing.T) { bubble.Test(t, test) }
 }
 
 // reports returns what every source that knows keys sees of the table.

@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -178,7 +178,7 @@ func FuzzReadsInAnySpelling(f *testing.F) {
 // A table that gets an index after it was looked up has most of the index's units counted at the index.
 func TestIndexThatComesLater(t *testing.T) {
 	const writes = 64 // five milliseconds apart
-	synctest.Test(t, func(t *testing.T) { testIndexThatComesLater(t, writes) })
+	bubble.Test(t, func(t *testing.T) { testIndexThatComesLater(t, writes) })
 }
 
 func testIndexThatComesLater(t *testing.T, writes int) {

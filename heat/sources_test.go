@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -58,7 +58,7 @@ func topKeys(flow heat.Flow, n int) []string {
 
 // The keys of an index are the same to live calls, the stream and a scan.
 func TestSourcesAgreeOnAnIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)
@@ -151,7 +151,7 @@ func TestAuditOfAnEvenTable(t *testing.T) {
 
 // A scan takes no more units a second than it may, says beforehand what it will cost, and can be stopped.
 func TestScanIsPaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		client := db.Client()
 		for i := range 200 {
@@ -195,7 +195,7 @@ func TestScanIsPaced(t *testing.T) {
 
 // A reader that goes on from a checkpoint sees what is new and nothing twice; one from the latest sees nothing old.
 func TestStreamCheckpoints(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		client := db.Client()
 		createWithStream(t, client, "orders")

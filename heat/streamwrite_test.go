@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -56,7 +56,7 @@ func putOrder(t *testing.T, client *dynamodb.Client, order item) {
 
 // A stream of keys counts writes as those of a mean item: a key of large items that is hot looks so.
 func TestStreamOfKeysCountsMeanItems(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := startStreamed(t, types.StreamViewTypeKeysOnly, nil)
 		client := db.Client()
 		for i := range 1000 {
@@ -104,7 +104,7 @@ func TestStreamSaysWhatItDoesNotSee(t *testing.T) {
 		},
 		{types.StreamViewTypeNewAndOldImages, 1 + 3 + 3, ""},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db := startStreamed(t, test.kind, nil)
 			client := db.Client()
 			putOrder(t, client, small)
@@ -125,7 +125,7 @@ func TestStreamSaysWhatItDoesNotSee(t *testing.T) {
 
 // The units of an index are those of what it projects, and none if that does not change: as DynamoDB charges them.
 func TestStreamWorksOutUnitsOfProjections(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := startStreamed(t, types.StreamViewTypeNewAndOldImages, map[string]*types.Projection{
 			"all":     {ProjectionType: types.ProjectionTypeAll},
 			"keys":    {ProjectionType: types.ProjectionTypeKeysOnly},
@@ -153,7 +153,7 @@ func TestStreamWorksOutUnitsOfProjections(t *testing.T) {
 
 // A checkpoint of a reader that began with new records knows when that was: one that goes on from it does not count older ones.
 func TestCheckpointKnowsSinceWhen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := startStreamed(t, types.StreamViewTypeNewImage, nil)
 		client := db.Client()
 		putOrder(t, client, key("A", "old"))

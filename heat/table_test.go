@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +18,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -111,7 +111,7 @@ func TestTableThatIsMadeAgainWithOtherKeys(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := start(t, nil)
 				create(t, db.Client(), "orders", []string{"pk", "sk"}, "byOwner:owner")
 				asked := 0
@@ -164,7 +164,7 @@ func wantError(t *testing.T, err error, text string) {
 // Who gets keys wrong again and again does not keep the recorder from seeing others, nor has it look the table up more than
 // once a minute.
 func TestWrongKeysDoNotBlindTheRecorder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		asked := 0
 		recorder := newRecorder(t, heat.Options{})
@@ -301,7 +301,7 @@ func TestDescriptionsReplaceWhatWasLearned(t *testing.T) {
 
 // The capacity in a report is that of the last description that passed by.
 func TestDescriptionsRefreshTheCapacity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		asked := 0
 		recorder := newRecorder(t, heat.Options{})
@@ -348,7 +348,7 @@ func TestDescriptionsRefreshTheCapacity(t *testing.T) {
 // Names that a program makes up take no memory to speak of, and no flows: a table or an index counts once there is something
 // to count, or somebody says that it exists.
 func TestNamesThatDoNotExist(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		asked := 0
 		recorder := newRecorder(t, heat.Options{})
@@ -394,7 +394,7 @@ func heapBytes() int64 {
 
 // Names that a program made up do not keep those of tables out that exist: they are dropped a minute later.
 func TestNamesThatDoNotExistAreDropped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		recorder := newRecorder(t, heat.Options{Entries: 1, Keys: map[string][]string{"given": {"pk"}}})
 		client := db.Client(recorder.Option)
@@ -462,7 +462,7 @@ func TestFailuresOfTablesThatExist(t *testing.T) {
 
 // A lookup that fails is tried again, and its note goes once it succeeds.
 func TestNoteOfALookupGoes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, nil)
 		recorder := newRecorder(t, heat.Options{})
 		client := db.Client(recorder.Option)

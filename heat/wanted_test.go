@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -56,7 +56,7 @@ func TestRefusedWritesWantTheirSize(t *testing.T) {
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := start(t, &local.Physics{})
 				recorder := newRecorder(t, heat.Options{})
 				client := db.Client(recorder.Option, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
@@ -96,7 +96,7 @@ func TestWhatIsAlwaysRefusedWantsItsSize(t *testing.T) {
 
 // A write whose condition is not met is charged by the item that is there: what it wanted to write says nothing.
 func TestRefusedWritesWithoutTheirConditionWantTheLeast(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, &local.Physics{})
 		client := db.Client()
 		recorder := newRecorder(t, heat.Options{})

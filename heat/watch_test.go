@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // watchRounds has a report each second, the last one for long, and returns what is logged: the second, level and message.
 func watchRounds(t *testing.T, reports ...heat.Report) []string {
 	t.Helper()
 	var lines []string
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		began, round := time.Now(), 0
 		handler := slog.NewTextHandler(&log, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

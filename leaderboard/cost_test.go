@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -107,7 +107,7 @@ func TestCosts(t *testing.T) {
 
 // A submission that changes nothing costs the table a unit and the index none.
 func TestNoImprovementLeavesTheIndexAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)

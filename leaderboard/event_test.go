@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
@@ -52,7 +52,7 @@ func anIDCountsOnce(t *testing.T, client *dynamodb.Client) {
 
 // An ID is remembered for EventTTL, however far back its period is, and then forgotten.
 func TestIDsAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		board := named(t, open(t, lazy(t), Options{Mode: Sum, EventTTL: 3 * time.Hour}), "galaxy")
 		send := func() bool {
 			long := time.Now().Add(-1000 * time.Hour)
@@ -75,7 +75,7 @@ func TestIDsAreForgotten(t *testing.T) {
 // Every submission is sent several times, by several processes at once, through a client that loses answers, breaks
 // down and is throttled: each counts once, exactly.
 func TestIDsCountExactlyUnderFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{Mode: Sum})
 		var running sync.WaitGroup
@@ -136,7 +136,7 @@ func TestTransactionFaults(t *testing.T) {
 		{name: "always throttled", faults: []faulty.Fault{faulty.ThrottledOnDemand, faulty.ThrottledOnDemand, faulty.Conflict}, requests: 3, err: "3 attempts"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := local.Start(t).Client()
 				open(t, client, Options{})
 				flaky := faulty.On(t, client, faulty.Script(c.faults...))
@@ -159,7 +159,7 @@ func TestTransactionFaults(t *testing.T) {
 
 // An attempt that takes too long is given up and repeated; it is counted once all the same.
 func TestTransactionTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
 		slow := faulty.On(t, client, faulty.Script(faulty.UnansweredDone))

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"math"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -15,7 +15,7 @@ import (
 // A sum that is refused after an answer was lost may still be added, by the attempt that is on its way: nobody may be told
 // that nothing was.
 func TestRefusedAfterALostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		options := Options{Table: "boards", Mode: Sum}
 		if err := Setup(t.Context(), db.Client(), options); err != nil {

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -18,7 +18,7 @@ import (
 // A board by the hour, day, week, month or year has what was scored in it, and starts empty when the next begins; the
 // board of all time has everything.
 func TestPeriods(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // time starts on 2000-01-01, a Saturday
+	bubble.Test(t, func(t *testing.T) { // time starts on 2000-01-01, a Saturday
 		client := local.Start(t).Client()
 		for _, c := range []struct {
 			period layout.Bucket
@@ -48,7 +48,7 @@ func TestPeriods(t *testing.T) {
 
 // The board that is read is that of now, at every call anew.
 func TestTheDayTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		board := named(t, open(t, lazy(t), Options{Period: layout.Day}), "galaxy")
 		time.Sleep(24*time.Hour - time.Second)
 		submit(t, board, Submission{Player: "ada", Score: 5})
@@ -91,7 +91,7 @@ func lazy(t *testing.T) *dynamodb.Client {
 // A board is there until its retention is over. Then it is empty, whatever DynamoDB has deleted yet, reading it sends
 // nothing, and submissions are refused.
 func TestRetention(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{TTLInterval: 9 * 24 * time.Hour})
 		if err != nil {
 			t.Fatal(err)

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -91,7 +91,7 @@ func TestReadsEndWithTheirContext(t *testing.T) {
 
 // Reads are repeated when they are throttled or not answered, and say which shard it was when they give up.
 func TestReadsUnderFaults(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		submit(t, named(t, open(t, client, Options{}), "galaxy"), Submission{Player: "ada", Score: 3})
 		turn := 0

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -60,7 +60,7 @@ func TestReset(t *testing.T) {
 
 // A reset that is cancelled, or fails, says how far it came, has nothing running any more, and can go on.
 func TestResetGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
 		deletes := 0
@@ -125,7 +125,7 @@ func (c *lateIndex) Query(ctx context.Context, in *dynamodb.QueryInput, opts ...
 
 // A panic of progress is the caller's, and leaves nothing running.
 func TestResetPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		board := boardOf(t, Options{})
 		for i := range 40 {
 			submit(t, board, Submission{Player: fmt.Sprint("p", i)})

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -163,7 +164,7 @@ func TestLostAnswerOfTheSameMillisecond(t *testing.T) {
 		{faulty.LostRequest, Submission{Player: "ada", Score: 5, At: day, Attributes: heatsink.Item{"car": text("red")}}, false},
 		{faulty.LostRequest, Submission{Player: "ada", Score: 6, At: day}, false},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := local.Start(t).Client()
 			others := named(t, open(t, client, Options{Ahead: -1}), "galaxy")
 			flaky := faulty.On(t, client, faulty.Script(c.fault))

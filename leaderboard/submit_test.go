@@ -11,13 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
@@ -300,7 +300,7 @@ func TestSumsAddUpConcurrently(t *testing.T) {
 
 // A lost answer is asked for again, and what is told in the end is what happened to this submission.
 func TestBestAfterALostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
 		flaky := faulty.On(t, client, nil)
@@ -327,7 +327,7 @@ func TestBestAfterALostAnswer(t *testing.T) {
 // A sum without an ID is not repeated after a lost answer: it may be counted, and the error says that this is not
 // known.
 func TestSumWithoutIDAfterALostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		open(t, client, Options{})
 		flaky := faulty.On(t, client, faulty.Script(faulty.LostAnswer))

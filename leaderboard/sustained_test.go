@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -68,7 +68,7 @@ func loadPlayer(i int) string { return fmt.Sprintf("player-%04d", i%500) }
 // sustain offers the load to what makes an operation of a client, on tables that are warm, and prints what became of
 // it.
 func sustain(t *testing.T, name string, operation func(*dynamodb.Client) func(ctx context.Context, i int) error) (report lab.Report) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)

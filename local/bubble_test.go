@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -20,7 +20,7 @@ import (
 // does, which would hide a leak. A bubble whose goroutines do not end fails.
 
 func TestTimeToLiveInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), local.Start(t)
 		client := db.Client()
 		must[*dynamodb.CreateTableOutput](t)(client.CreateTable(ctx, onDemand("sessions", withStream, "id S")))
@@ -64,7 +64,7 @@ func TestTimeToLiveInABubble(t *testing.T) {
 }
 
 func TestTTLIntervalInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), open(t, local.Options{TTLInterval: time.Hour})
 		client := db.Client()
 		must[*dynamodb.CreateTableOutput](t)(client.CreateTable(ctx, onDemand("sessions", nil, "id S")))
@@ -89,7 +89,7 @@ func TestTTLIntervalInABubble(t *testing.T) {
 
 // Shards are replaced after four hours and records kept for a day.
 func TestStreamAgesInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), local.Start(t)
 		client := db.Client()
 		must[*dynamodb.CreateTableOutput](t)(client.CreateTable(ctx, onDemand("hours", withStream, "id S")))
@@ -112,7 +112,7 @@ func TestStreamAgesInABubble(t *testing.T) {
 }
 
 func TestWaitersInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), local.Start(t)
 		client := db.Client()
 		describe := &dynamodb.DescribeTableInput{TableName: aws.String("late")}
@@ -139,7 +139,7 @@ func TestWaitersInABubble(t *testing.T) {
 }
 
 func TestDeadlineEndsAWaitInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -171,7 +171,7 @@ func (o outage) Do(r *http.Request) (*http.Response, error) {
 }
 
 func TestRetriesInABubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), local.Start(t)
 		must[*dynamodb.CreateTableOutput](t)(db.Client().CreateTable(ctx, onDemand("counters", nil, "id S")))
 		left := 5
@@ -226,7 +226,7 @@ func TestEnginesInsideAndOutsideBubbles(t *testing.T) {
 		})
 		t.Run("inside", func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, use)
+			bubble.Test(t, use)
 		})
 	}
 }
@@ -234,7 +234,7 @@ func TestEnginesInsideAndOutsideBubbles(t *testing.T) {
 func TestDirectoryInABubble(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 2 {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			ctx, db := context.Background(), open(t, local.Options{Dir: dir})
 			client := db.Client()
 			if round == 0 {

@@ -3,7 +3,6 @@ package local_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -31,7 +31,7 @@ func statistics(metric string, change func(*cloudwatch.GetMetricStatisticsInput)
 
 // Throttling is detected with GetMetricStatistics, as document 004 does it, and the sums are those of GetMetricData.
 func TestGetMetricStatistics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 5, Window: time.Second}})
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/partition/sim"
@@ -50,7 +50,7 @@ func TestFidelity(t *testing.T) {
 			if s.number == 8 {
 				t.Setenv("AWS_NEW_RETRIES_2026", "")
 			}
-			synctest.Test(t, func(t *testing.T) { engine[s.number] = s.run(t) })
+			bubble.Test(t, func(t *testing.T) { engine[s.number] = s.run(t) })
 		})
 	}
 	if t.Failed() {

@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // An index is added to a table in use as a program does it with the SDK: it waits
 // until the table and the index are ACTIVE.
 func TestAddIndexWithTheSDK(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{StatusDelay: 10 * time.Second})
 		if err != nil {
 			t.Fatal(err)

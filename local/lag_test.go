@@ -3,19 +3,19 @@ package local_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // A program sees its own write late unless it asks for consistency.
 func TestLag(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const lag = time.Second
 		client := open(t, local.Options{Lag: &local.Lag{Min: lag, Max: lag}}).Client()
 		if _, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{

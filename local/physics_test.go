@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -102,7 +102,7 @@ func physics(t *testing.T, p local.Physics) *dynamodb.Client {
 // A hot key gets what one partition takes, and the rest is refused with the error
 // that DynamoDB gives, as the SDK decodes it.
 func TestHotKeyThrottles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := physics(t, local.Physics{})
 		eventTable(t, client, nil)
 		accepted, err := offer(t, client, 3000, 5*time.Second, func(i int) map[string]types.AttributeValue {
@@ -126,7 +126,7 @@ func TestHotKeyThrottles(t *testing.T) {
 }
 
 func TestProvisionedTableThrottles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := physics(t, local.Physics{})
 		eventTable(t, client, func(in *dynamodb.CreateTableInput) {
 			in.BillingMode = types.BillingModeProvisioned
@@ -148,7 +148,7 @@ func TestProvisionedTableThrottles(t *testing.T) {
 // A global index with one key holds the whole table to what its one partition
 // takes, and the error names the index.
 func TestIndexPushesBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := physics(t, local.Physics{PartitionWrites: 100, PartitionReads: 300, Window: time.Second})
 		eventTable(t, client, func(in *dynamodb.CreateTableInput) {
 			in.AttributeDefinitions = append(in.AttributeDefinitions,
@@ -178,7 +178,7 @@ func TestIndexPushesBack(t *testing.T) {
 // A batch of which a part is refused returns that part; one that is refused whole
 // is an exception.
 func TestBatchesArePartlyThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := physics(t, local.Physics{PartitionWrites: 10, PartitionReads: 10, Window: time.Second, OnDemandPartitions: 1})
 		eventTable(t, client, nil)
 		var requests []types.WriteRequest
@@ -213,7 +213,7 @@ func TestBatchesArePartlyThrottled(t *testing.T) {
 }
 
 func TestTransactionsAreCancelledByThrottles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := physics(t, local.Physics{PartitionWrites: 10, PartitionReads: 10, Window: time.Second, OnDemandPartitions: 1})
 		eventTable(t, client, nil)
 		if _, err := offer(t, client, 1000, 100*time.Millisecond, func(i int) map[string]types.AttributeValue { return event("hot", i) }); err == nil {
@@ -250,7 +250,7 @@ func TestTransactionsAreCancelledByThrottles(t *testing.T) {
 
 // A page is charged for what it read, after it was read: the next one waits.
 func TestQueriesAreCharged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := physics(t, local.Physics{PartitionWrites: 1000, PartitionReads: 10, Window: time.Second, OnDemandPartitions: 1})
 		eventTable(t, client, nil)
 		for i := range 100 {
@@ -288,7 +288,7 @@ func TestQueriesAreCharged(t *testing.T) {
 // A table's partitions can be looked at: what each served and refused, and how
 // they split.
 func TestPartitionsSplitAndAreSeen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{
 			PartitionWrites: 10, PartitionReads: 30, Window: time.Second, OnDemandPartitions: 1,
 			SplitHold: 30 * time.Second, SplitDuration: 10 * time.Second,
@@ -421,7 +421,7 @@ func TestEveryReasonThroughTheSDK(t *testing.T) {
 					edit, resource = limit.index, "table/events/index/by-kind"
 				}
 				t.Run(reason, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
+					bubble.Test(t, func(t *testing.T) {
 						client := physics(t, limit.physics)
 						eventTable(t, client, func(in *dynamodb.CreateTableInput) {
 							withKindIndex(in)
@@ -485,7 +485,7 @@ func untilRefused(client *dynamodb.Client, subject, direction string) error {
 // they are used up. What was acknowledged is there, what was not is not.
 func TestThrottlesShowAsLatencyThenAsErrors(t *testing.T) {
 	t.Setenv("AWS_NEW_RETRIES_2026", "")
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := startPhysics(t, local.Physics{PartitionWrites: 10, PartitionReads: 1000, Window: time.Second, OnDemandPartitions: 1, NoSplits: true})
 		eventTable(t, db.Client(once), nil)
 		const calls = 600 // 20 a second where 10 fit

@@ -5,16 +5,17 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // TestSignatures shows that the engine checks when requests were signed if it is told to, and only then.
 func TestSignatures(t *testing.T) {
 	for _, checks := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db, err := New(Options{Signatures: checks})
 			if err != nil {
 				t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -54,7 +55,7 @@ func TestTimes(t *testing.T) {
 				"token":    {tokenIsKnown, c.token},
 				"shard":    {shardIsOpen, c.shard},
 			} {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					db := open(t, c.options)
 					must[*dynamodb.CreateTableOutput](t)(db.Client().CreateTable(context.Background(), onDemand("tab", withStream, "id S")))
 					still := lasts.check(t, db)

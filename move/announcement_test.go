@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -98,7 +98,7 @@ func TestKeysLikeShardsAreNeverLost(t *testing.T) {
 	for name, test := range begun {
 		for _, first := range []int{1, 45} { // the second of the first such key
 			t.Run(fmt.Sprintf("%s, from second %d on", name, first), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					x, o := announce(t, name)
 					id := func(i int) string { return fmt.Sprintf("2026-11-16T10:%02d:%02dZ#u", i/60, i%60) }
 					client := &stale{Client: x.client}
@@ -162,7 +162,7 @@ func TestKeysLikeShardsAreNeverLost(t *testing.T) {
 func TestAnnouncedMoveGoesOn(t *testing.T) {
 	for name, test := range begun {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x, o := announce(t, name)
 				c := x.program(test.from)
 				x.fill(c, 20)
@@ -200,7 +200,7 @@ func TestAnnouncedMoveGoesOn(t *testing.T) {
 
 // Movers that are stopped again and again come to the end of the announcement, without To as well, and not before programs know of it.
 func TestAnnouncedMoveOfManyMovers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 20)
 		o := move.Options{Collection: users(bare), To: eight}
@@ -227,7 +227,7 @@ func TestAnnouncedMoveOfManyMovers(t *testing.T) {
 func TestAnnouncedMoveIsWithdrawn(t *testing.T) {
 	for name, from := range map[string]layout.Layout{"by id": bare, "a list": {}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				c := x.program(from)
 				x.fill(c, 20)
@@ -273,7 +273,7 @@ func TestAnnouncedMoveIsWithdrawn(t *testing.T) {
 
 // Two movers announce one move once, and go on together. A mover whose announcement is withdrawn says so.
 func TestTwoMoversAnnounce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 40)
 		o := move.Options{Collection: users(bare), To: eight}
@@ -314,7 +314,7 @@ func TestMovesThatAreNotAnnounced(t *testing.T) {
 		"more shards": {four, eight}, "no shards": {four, bare}, "no buckets": {daily, layout.Layout{Strategy: layout.Calculated}}, "other shards of days": {daily, days},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.timed = true
 				x.fill(x.program(test.from), 20)
@@ -330,7 +330,7 @@ func TestMovesThatAreNotAnnounced(t *testing.T) {
 
 // An id that gets no bucket is refused while a move to buckets is announced: it could not move.
 func TestAnnouncedBucketsRefuseIDsWithoutTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x, o := announce(t, "to days")
 		c := x.program(bare)
 		x.fill(c, 20)
@@ -348,7 +348,7 @@ func TestAnnouncedBucketsRefuseIDsWithoutTime(t *testing.T) {
 
 // What makes a move impossible while it is announced ends the announcement: programs would refuse keys for nothing.
 func TestAnnouncedMoveThatCannotBegin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 20)
 		o := move.Options{Collection: users(bare), To: eight, Segments: 1}

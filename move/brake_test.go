@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -40,7 +40,7 @@ func slow(t *testing.T, p local.Physics) *dynamodb.Client {
 
 // A move takes as long as its rates say, and no second takes more.
 func TestRunKeepsToItsRates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t).Client(), nil)
 		fill(t, client.Direct, collection(layout.Layout{}), 1000, 2000)
 		m := mover(t, client, move.Options{Collection: collection(sixteen, layout.Layout{}), WCU: 90, RCU: 100})
@@ -75,7 +75,7 @@ func TestRunKeepsToItsRates(t *testing.T) {
 
 // A table that throttles makes the mover slower than it may be, and most of what it sends is served.
 func TestRunSlowsDownWhenThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, slow(t, local.Physics{PartitionWrites: 20, OnDemandPartitions: 2, Window: time.Second, NoSplits: true}), nil)
 		for i := range 600 {
 			put(t, client.Direct, "o"+strings.Repeat("x", i%7)+time.Duration(i).String(), "OPEN")
@@ -100,7 +100,7 @@ func TestRunSlowsDownWhenThrottled(t *testing.T) {
 
 // A table that serves nothing ends the move after a while, with an error that says so.
 func TestRunGivesUpOnATableThatServesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for fault, want := range map[faulty.Fault]string{faulty.Throttled: "nothing was served for 5m0s", faulty.LostRequest: "gave up after 8 attempts", faulty.Denied: "denied"} {
 			client := faulty.On(t, start(t).Client(), faulty.Always(fault).Of("UpdateItem"))
 			put(t, client.Direct, "a", "OPEN")
@@ -117,7 +117,7 @@ func TestRunGivesUpOnATableThatServesNothing(t *testing.T) {
 func TestRunOutlivesAThrottleAfterALongPause(t *testing.T) {
 	for operation, o := range map[string]move.Options{"Scan": {WCU: 1, Segments: 1}, "UpdateItem": {RCU: 1, Segments: 1}} {
 		t.Run(operation, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				sent := 0
 				client := faulty.On(t, start(t).Client(), func(r faulty.Request) faulty.Fault {
 					if r.Operation != operation {
@@ -163,7 +163,7 @@ func TestOldWritersAreNoticed(t *testing.T) {
 		err    error
 	}{"some": {40, nil}, "forever": {1 << 30, move.ErrOldWriters}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t).Client()
 				fill(t, client, collection(layout.Layout{}), 300, 100)
 				var late int64

@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -17,7 +17,7 @@ import (
 
 // Items that cost far more than others are paid for after they were written: the rate holds over ten seconds.
 func TestRunKeepsToItsRateWithLargeItems(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const rate, units = 50, 30 // an item of 10 KB costs 10 units in the table, and 20 in the index
 		client := faulty.On(t, start(t).Client(), nil)
 		for i := range 300 {
@@ -51,7 +51,7 @@ func TestRunKeepsToItsRateWithLargeItems(t *testing.T) {
 
 // Time in which nothing was written is lost, but for a tenth of a second: the writes that follow are no burst.
 func TestRunDoesNotCatchUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const rate, units = 100, 3
 		client := faulty.On(t, start(t).Client(), nil)
 		client.Delay(func(r faulty.Request) time.Duration {

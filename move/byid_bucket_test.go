@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -57,7 +57,7 @@ func TestMoveBucketsByID(t *testing.T) {
 		"from days to none":       {days, four},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.timed = true
 				c := x.program(test.from)
@@ -112,7 +112,7 @@ func TestMoveBucketsOfNumbers(t *testing.T) {
 		"milliseconds, in other shards": {daily, days, heatsink.UnixMilliseconds, time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t, func(in *dynamodb.CreateTableInput) {
 					in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
 				})
@@ -190,7 +190,7 @@ func (x *town) page(ctx context.Context, c *heatsink.Collection[user]) {
 
 // A move to buckets goes back from its middle.
 func TestBackFromBuckets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.timed = true
 		x.fill(x.program(four), 150)
@@ -213,7 +213,7 @@ func TestBackFromBuckets(t *testing.T) {
 
 // A read of a time range returns the items of that range alone, before, during and after a move.
 func TestTimeRangesWhileBucketsMove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.timed = true
 		c := x.program(bare)
@@ -283,7 +283,7 @@ func TestTimeRangesWhileBucketsMove(t *testing.T) {
 
 // Items whose sort key has no time keep a move to buckets from beginning. The error says how many there are, and which.
 func TestBucketsRefuseIDsWithoutATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.timed = true
 		c := x.program(four)
@@ -307,7 +307,7 @@ func TestBucketsRefuseIDsWithoutATime(t *testing.T) {
 // An item that a program without the record puts into a wrong bucket is an error of reads, wherever it would be in their order, and Verify
 // finds it.
 func TestItemInAWrongBucket(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.timed = true
 		c := x.program(daily)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -185,7 +185,7 @@ func TestVerifyFindsPlantedDamageByID(t *testing.T) {
 	} {
 		for _, d := range append(all, everywhere...) {
 			t.Run(stage+" "+d.kind, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					x := found(t)
 					x.fill(x.program(four), 40)
 					m := x.lead(stage)
@@ -211,7 +211,7 @@ func TestVerifyFindsPlantedDamageByID(t *testing.T) {
 		}
 	}
 	// An id with one home has no marks at any stage.
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 40)
 		m := x.lead("split")
@@ -246,7 +246,7 @@ func TestRunMeetsDamageByID(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.fill(x.program(four), 40)
 				m := x.lead(test.stage)
@@ -271,7 +271,7 @@ func TestRunMeetsDamageByID(t *testing.T) {
 
 // An item that grows too large for its new home stays where it is, and keeps the move from ending until it is smaller.
 func TestMoveByIDOfALargeItem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		c := x.program(bare)
 		x.fill(c, 10)
@@ -299,7 +299,7 @@ func TestMoveByIDOfALargeItem(t *testing.T) {
 
 // An item that a program without the record writes to an old home after the end is reported, and the rest of the move goes on.
 func TestRunReportsStrandedItems(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 40)
 		m := x.lead("settling")

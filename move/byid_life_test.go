@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
@@ -25,7 +25,7 @@ import (
 // A mover that is killed at any moment goes on when it is started again, by another process.
 func TestMoveByIDGoesOnAfterKills(t *testing.T) {
 	for seed := range uint64(2) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			x.fill(x.program(bare), 300)
 			end := x.start(bare, bare)
@@ -67,7 +67,7 @@ func TestMoveByIDGoesOnAfterKills(t *testing.T) {
 
 // Two movers at once do no harm, and both see the end.
 func TestTwoMoversByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 300)
 		end := x.start(four, four)
@@ -90,7 +90,7 @@ func TestTwoMoversByID(t *testing.T) {
 
 // A move that is split goes back, from its middle, and leaves nothing behind. The next move may go anywhere.
 func TestBackByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 300)
 		end := x.start(four, four, four)
@@ -130,7 +130,7 @@ func TestBackByID(t *testing.T) {
 // Verify finds nothing wrong at any stage of a move, there and back, while programs write.
 func TestVerifyOfAHealthyMove(t *testing.T) {
 	for _, back := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			x.fill(x.program(four), 200)
 			end := x.start(four, four, four, four)
@@ -184,7 +184,7 @@ func TestVerifyOfAHealthyMove(t *testing.T) {
 
 // A server that does not check signatures lets a move rest in its split stage, and programs go on.
 func TestMoveByIDRestsWithoutSignatures(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -233,7 +233,7 @@ func (m *meanwhile) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(
 
 // A mover on the way back is told that the move is over if another one ends it during its forecast. It was told that nothing moves.
 func TestBackEndsDuringAForecast(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 20)
 		first := x.mover(move.Options{Collection: users(bare), To: eight})
@@ -264,7 +264,7 @@ func TestBackEndsDuringAForecast(t *testing.T) {
 
 // Only the keys that are named move, and only their shards are read.
 func TestMoveSingleKeysByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.keys = []string{"ACTIVE", "IDLE", "GONE"}
 		c := x.program(bare)
@@ -316,7 +316,7 @@ func (x *town) shards() map[string]int {
 
 // A mover whose requests are throttled, lost and answered late moves everything all the same.
 func TestMoveByIDOverAFaultyNetwork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 100)
 		end := x.start(bare)
@@ -342,7 +342,7 @@ func TestMoveByIDOverAFaultyNetwork(t *testing.T) {
 
 // A program that ignores the record and writes to old homes is noticed.
 func TestOldWritersByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 20)
 		m := x.mover(move.Options{Collection: users(bare), To: eight})
@@ -409,7 +409,7 @@ func (w watched) Scan(ctx context.Context, in *dynamodb.ScanInput, with ...func(
 // A mover that waits notices that another one goes back, whether it sees that at once or wakes up when it is over.
 func TestRunNoticesTheWayBack(t *testing.T) {
 	for _, asleep := range []time.Duration{0, 5 * time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			x.fill(x.program(four), 40)
 			o := move.Options{Collection: users(four), To: eight, Wait: true}
@@ -443,7 +443,7 @@ var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // when bubbles begin
 
 // Slow rates make an item wait for longer than what the mover knows may be used. It still moves everything.
 func TestSlowMoveByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 60)
 		end := x.start(bare)
@@ -461,7 +461,7 @@ func TestSlowMoveByID(t *testing.T) {
 
 // Control items in a table of their own, and ids that are numbers.
 func TestMoveByIDOfNumbers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t, func(in *dynamodb.CreateTableInput) {
 			in.AttributeDefinitions[1].AttributeType = types.ScalarAttributeTypeN
 		})
@@ -509,7 +509,7 @@ func TestMoveByIDOfNumbers(t *testing.T) {
 
 // The forecast of a move that goes on counts the marks that are to be deleted.
 func TestForecastOfAResumedMove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 100)
 		m := x.mover(move.Options{Collection: users(bare), To: eight})

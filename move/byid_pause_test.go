@@ -7,20 +7,20 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
 
 // What a mover has left frozen is moved by the next one.
 func TestMoveByIDGoesOnWithFrozenItems(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		c := x.program(four)
 		x.fill(c, 40)
@@ -73,7 +73,7 @@ func (k killer) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with ...
 
 // A mover that sleeps in the middle of a pass until items move the other way does not touch them when it wakes up.
 func TestMoveByIDOfASleeper(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 100)
 		there := move.Options{Collection: users(four), To: eight, Segments: 1}
@@ -121,7 +121,7 @@ func TestMoveByIDOfASleeper(t *testing.T) {
 
 // A machine that is suspended before each request does not take an item for a damaged one.
 func TestMoveByIDOfASlowMachine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 2)
 		var slow atomic.Int32
@@ -152,7 +152,7 @@ func TestMoveByIDTrustsNoCheckpoint(t *testing.T) {
 		"settling": {"settled, deads", func(id string) heatsink.Item { return heatsink.Item{"_hs_f": text("s")} }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.fill(x.program(four), 40)
 				ctx, cancel := context.WithCancel(t.Context())
@@ -202,7 +202,7 @@ func (k stageKiller) PutItem(ctx context.Context, in *dynamodb.PutItemInput, wit
 func TestVerifyOfNewKeysAfterAMove(t *testing.T) {
 	plain := layout.Layout{Shards: 4, Strategy: layout.Calculated, Format: layout.PlainNumber()}
 	for _, to := range []layout.Layout{eight, bare} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			c := x.program(plain)
 			x.fill(c, 20)
@@ -225,7 +225,7 @@ func TestVerifyOfNewKeysAfterAMove(t *testing.T) {
 
 // A move that begins while a verification reads is not taken for damage.
 func TestVerifyWhileAMoveBegins(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 40)
 		began := false
@@ -247,7 +247,7 @@ func TestVerifyWhileAMoveBegins(t *testing.T) {
 
 // An item that a program has written to an old home when the move began, before it knew of it, is no item of an old writer.
 func TestLateWritersByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 40)
 		x.lead("split")
@@ -264,7 +264,7 @@ func TestLateWritersByID(t *testing.T) {
 
 // Damage that a move meets while it is split keeps it split, run after run, so that there is a way back.
 func TestDamageKeepsAMoveSplit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 40)
 		o := move.Options{Collection: users(four), To: eight, Segments: 1}
@@ -293,7 +293,7 @@ func TestDamageKeepsAMoveSplit(t *testing.T) {
 
 // An id that a program is just creating has a stub and nothing else for a moment, and is not reported.
 func TestVerifyWaitsForIDsThatAreCreated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 40)
 		m := x.lead("split")

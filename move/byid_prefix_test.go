@@ -7,10 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -43,7 +43,7 @@ func (x *town) rightly(c *heatsink.Collection[user], want map[string]int) {
 // Only keys that begin with the prefix move, while programs use them all. A key that comes later is born in its new shards. What
 // is damaged elsewhere is no reason not to move.
 func TestMovePrefixByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.keys = dated
 		c := x.program(bare)
@@ -99,7 +99,7 @@ func TestMovePrefixByID(t *testing.T) {
 
 // A move of a prefix goes back from its middle, and only the keys that begin with it. Marks of deleted items go.
 func TestBackOfAPrefix(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.keys = dated
 		c := x.program(bare)
@@ -134,7 +134,7 @@ func TestBackOfAPrefix(t *testing.T) {
 // Marks of items that are deleted while a prefix moves go in the end, also with a mover of another process, which knows the prefix from the
 // checkpoint alone.
 func TestDeadItemsOfAPrefixGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.keys = dated
 		c := x.program(bare)
@@ -171,7 +171,7 @@ func TestDeadItemsOfAPrefixGo(t *testing.T) {
 
 // A prefix of a list gets its own number of shards as well. The bare key is one of them, so that its items stay, and others are appended to all.
 func TestMovePrefixOfAList(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		list := layout.Layout{}
 		c := x.program(list)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -63,7 +63,7 @@ func TestRunMeetsKeysLikeShards(t *testing.T) {
 		"a list":               {list, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				c, late := x.program(test.from), x.program(test.from)
 				x.put(c, user{Key: "ACTIVE", ID: "x", Value: 1})
@@ -120,7 +120,7 @@ func TestRunMeetsKeysLikeShards(t *testing.T) {
 
 // An item that comes later still into the new home of another id keeps that one from moving, and both stay as they are.
 func TestMoveNeverDropsWhatItCannotCopy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 20)
 		o := move.Options{Collection: users(bare), To: eight}
@@ -155,7 +155,7 @@ func TestMoveNeverDropsWhatItCannotCopy(t *testing.T) {
 // A mover whose census meets what a faster one does goes on with the move of that one, and does not call it damage.
 func TestTwoMoversBeginAtOnce(t *testing.T) {
 	for _, what := range []string{"run", "plan"} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			x.fill(x.program(four), 50)
 			o := move.Options{Collection: users(four), To: eight, Segments: 1}
@@ -183,7 +183,7 @@ func TestTwoMoversBeginAtOnce(t *testing.T) {
 
 // A key loses its own number of shards in a move whose layouts differ in name only. The marks of its deleted items go as well.
 func TestDeadItemsOfFormerWidthsGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		c := x.program(bare)
 		x.fill(c, 40)
@@ -215,7 +215,7 @@ func TestDeadItemsOfFormerWidthsGo(t *testing.T) {
 // A stub without an item is what an operation leaves that has created nothing. Verify does not call that damage.
 func TestVerifyTakesStubsOfAbsentIDs(t *testing.T) {
 	for _, stage := range []string{"split", "closed", "settling", "back"} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			x.fill(x.program(four), 40)
 			m := x.lead(stage)
@@ -230,7 +230,7 @@ func TestVerifyTakesStubsOfAbsentIDs(t *testing.T) {
 
 // Finish succeeds if it has, although its answer was lost and its mover has the layout that is refused from then on.
 func TestFinishWithALostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 20)
 		x.lead("settled")
@@ -250,7 +250,7 @@ func TestFinishWithALostAnswer(t *testing.T) {
 
 // A time to live that is enabled while the mover waits keeps the move where it is.
 func TestMoveMeetsATimeToLiveThatComesLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(four), 20)
 		expire := func(on bool) {

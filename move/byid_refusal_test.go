@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -53,7 +53,7 @@ func TestMoveByIDRefusesTables(t *testing.T) {
 		"neither index nor a time limit": {},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				edit := func(*dynamodb.CreateTableInput) {}
 				if test.table != nil {
 					edit = test.table
@@ -110,7 +110,7 @@ func TestCensus(t *testing.T) {
 		"a mark of nobody":                     {bare, eight, heatsink.Item{"pk": text("ACTIVE"), "sk": text("a"), "_hs_f": text("?")}, move.ErrDamage, "marks", "has not written"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.fill(x.program(test.from), 20)
 				x.raw(test.item)
@@ -136,7 +136,7 @@ func TestCensus(t *testing.T) {
 
 // What contradicts a move in progress, or the lack of one, is refused with what is in progress.
 func TestMoveByIDRefusesContradictions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		options := func(to layout.Layout) move.Options { return move.Options{Collection: users(four), To: to, Segments: 2} }
 		if _, err := x.mover(options(eight)).Run(t.Context()); !errors.Is(err, heatsink.ErrCharter) || !strings.Contains(err.Error(), "start them before the move") {
@@ -241,7 +241,7 @@ func TestForecastByID(t *testing.T) {
 		"with an index":    indexed(types.ProjectionTypeAll),
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t, table)
 				c := x.program(four)
 				for i := range 150 {
@@ -275,7 +275,7 @@ func TestForecastByID(t *testing.T) {
 // A rollout of Movable begins on a recorded collection: programs with it and without it agree. Nothing moves before the charter says that
 // all have it.
 func TestMoveByIDWaitsForTheCharter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		ctx := t.Context()
 		before := users(bare)
@@ -313,7 +313,7 @@ func TestMoveByIDWaitsForTheCharter(t *testing.T) {
 
 // A key that no item has is probably misspelt, and the plan says so.
 func TestForecastOfAMisspeltKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		x.fill(x.program(bare), 10)
 		for key, want := range map[string]bool{"ACTVE": true, "ACTIVE": false} {
@@ -334,7 +334,7 @@ func TestForecastOfAMisspeltKey(t *testing.T) {
 // A record that is deleted after a move is not made anew with the layout of a process: programs and movers that start then say that it is
 // lost.
 func TestDeletedRecordIsNotMadeAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		ctx := t.Context()
 		x.fill(x.program(bare), 20)
@@ -373,7 +373,7 @@ func TestCharterStaysMovable(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.fill(x.program(four), 10)
 				if result, err := x.mover(move.Options{Collection: users(four), To: eight}).Run(t.Context()); err != nil || result.Stage.Name != "split" {

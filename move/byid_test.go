@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
@@ -339,7 +339,7 @@ func TestMoveByID(t *testing.T) {
 		"to none":                   {otherway, bare},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				x.fill(x.program(test.from), 200)
 				end := x.start(test.from, test.from, test.from)
@@ -376,7 +376,7 @@ func TestMoveByID(t *testing.T) {
 // A table whose items are under few keys is sampled twice: at random, and then its first items. What the first sample saw must not count.
 // It did, and forecast twice the read units.
 func TestForecastByIDOfFewKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const items = 6_000 // more than a sample has
 		x := found(t)
 		x.keys = []string{"ACTIVE"}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -56,7 +56,7 @@ func stop(t *testing.T, client *dynamodb.Client, o move.Options, after int) move
 
 // A run that was stopped is resumed where it was, and the checkpoint goes when the move is through.
 func TestRunResumes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t).Client()
 		fill(t, client, collection(layout.Layout{}), 2000, 10)
 		o := move.Options{Collection: collection(sixteen, layout.Layout{}), Segments: 4, RCU: 4}
@@ -123,7 +123,7 @@ func TestForgedCheckpoints(t *testing.T) {
 		"nothing":          {func(item heatsink.Item) { clear(item); item["id"] = text(checkpointID) }, "another move"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t).Client()
 				fill(t, client, collection(layout.Layout{}), 400, 10)
 				var log bytes.Buffer
@@ -148,7 +148,7 @@ func TestForgedCheckpoints(t *testing.T) {
 
 // The checkpoint is stored as the run goes, so that a process that is killed loses little.
 func TestCheckpointIsStoredMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t).Client(), nil)
 		fill(t, client.Direct, collection(layout.Layout{}), 2000, 10)
 		result, err := mover(t, client, move.Options{Collection: collection(sixteen, layout.Layout{}), WCU: 100}).Run(t.Context())

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/counter"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
@@ -148,7 +148,7 @@ func TestCounters(t *testing.T) {
 
 // A program that counts in the attributes all the time is noticed.
 func TestCountersNoticeOlderPrograms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := startPosts(t, 50)
 		slow := faulty.On(t, client, nil)
 		slow.Delay(faulty.Exactly(5 * time.Millisecond))
@@ -176,7 +176,7 @@ func TestCountersNoticeOlderPrograms(t *testing.T) {
 
 // Older and newer programs count, readers read, importers are stopped again and again, two at a time, and requests go wrong.
 func TestCountersInUse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const n = 100
 		client := startPosts(t, n)
 		bad := faulty.On(t, client, faulty.Random(rand.New(rand.NewPCG(1, 2)), 5, faulty.Throttled, faulty.LostAnswer, faulty.BrokeDown))
@@ -270,7 +270,7 @@ func TestCountersInUse(t *testing.T) {
 
 // An import that was stopped goes on where it was.
 func TestCountersResume(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const n = 1000
 		client := startPosts(t, n)
 		life, kill := context.WithTimeout(t.Context(), 5500*time.Millisecond)

@@ -7,13 +7,13 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -58,7 +58,7 @@ func TestCheckpointOfAnotherMove(t *testing.T) {
 		"the width to write": {wide, func(o *move.Options) { o.Collection.Widths = layout.Width{Write: 8, Read: 16} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t).Client()
 				status := "OPEN"
 				if test.stopped().Collection.Layout.Format.BareZero {
@@ -132,7 +132,7 @@ func TestCheckpointOfAnotherSchema(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				first := start(t).Client()
 				fill(t, first, collection(layout.Layout{}), 30, 10)
 				o := move.Options{Collection: collection(sixteen, layout.Layout{})}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,13 +14,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/move"
 )
 
 // Each operation of a collection works at each stage of a move into another table, in programs with the old table and in those with the
 // new one.
 func TestOperationsBetweenTables(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		programs := map[string]*heatsink.Collection[user]{"users": x.program(four)}
 		x.fill(programs["users"], 30)
@@ -131,7 +131,7 @@ func (x *town) operate(c *heatsink.Collection[user], table string, round int, st
 // docs/moving.md says what a moved item costs in each table.
 func TestCostsBetweenTables(t *testing.T) {
 	for kilobytes, size := range map[float64]int{1: 500, 2: 1500, 4: 3500} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := twoTables(t)
 			c := x.program(four)
 			const items = 20

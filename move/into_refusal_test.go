@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -82,7 +82,7 @@ func TestIntoTableRefuses(t *testing.T) {
 		"an ARN":          {func(*dynamodb.CreateTableInput) {}, nil, func(o *move.Options) { o.Into = "arn:aws:dynamodb:us-east-1:123456789012:table/people" }, heatsink.ErrOptions, "without an ARN"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				if test.table != nil {
 					x.create(func(in *dynamodb.CreateTableInput) { in.TableName = aws.String(newTable) }, test.table)
@@ -126,7 +126,7 @@ func openAndRead(x *town, o heatsink.Options) {
 
 // An item that somebody else puts into the new table where one is to move to is neither taken for the moved one nor lost.
 func TestIntoTableMeetsAStranger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.fill(x.program(four), 10)
 		scans := 0
@@ -161,7 +161,7 @@ func TestIntoTableMeetsAStranger(t *testing.T) {
 
 // Verify looks at both tables, at each stage, until the move is finished.
 func TestVerifyOfTwoTables(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x, m := settledIn(t, 10)
 		x.raw(heatsink.Item{"pk": text(homeOf(t, four, "ACTIVE", "u0002")), "sk": text("u0002"), "value": number("9")})
 		x.in(newTable).raw(heatsink.Item{"pk": text(homeOf(t, eight, "ACTIVE", "u0004")), "sk": text("u0004"), "_hs_d": &types.AttributeValueMemberBOOL{Value: true}})
@@ -181,7 +181,7 @@ func TestVerifyOfTwoTables(t *testing.T) {
 
 // Before the move into another table is finished, the way back is a move into the table of before. Programs with either table go on.
 func TestBackBeforeFinish(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x, m := settledIn(t, 20)
 		home := x.mover(move.Options{Collection: users(four), To: four, Into: "users", Wait: true})
 		if result, err := home.Run(t.Context()); err != nil || !result.Done || result.Moved != 20 || result.Stage.Now.Table != "" {
@@ -206,7 +206,7 @@ func TestBackBeforeFinish(t *testing.T) {
 // Control items that somebody has deleted from the new table are put back before the next stage, so that programs with that table never
 // begin a collection of their own.
 func TestIntoTableHealsItsPointer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.fill(x.program(four), 10)
 		o := move.Options{Collection: users(four), Into: newTable}
@@ -230,7 +230,7 @@ func TestIntoTableHealsItsPointer(t *testing.T) {
 
 // The forecast says that the new table would take items which the old one does not.
 func TestIntoTableWithFewerIndexes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		byGroup := func(in *dynamodb.CreateTableInput) {
 			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String("group"), AttributeType: types.ScalarAttributeTypeS})
 			in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
@@ -253,7 +253,7 @@ func TestIntoTableWithFewerIndexes(t *testing.T) {
 
 // A plan refuses what Run would refuse: a table with a record of its own, and another move than the one that is under way.
 func TestPlanRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.fill(x.program(four), 10)
 		if _, err := x.in(newTable).program(eight).Get(t.Context(), user{Key: "ACTIVE", ID: "u0000"}); !errors.Is(err, heatsink.ErrNotFound) { // it writes a record
@@ -275,7 +275,7 @@ func TestPlanRefuses(t *testing.T) {
 
 // Verify reports an item of the other table that no layout explains, and goes on.
 func TestVerifyWithAStranger(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.fill(x.program(bare), 10)
 		m := x.mover(move.Options{Collection: users(bare), To: eight, Into: newTable})
@@ -295,7 +295,7 @@ func TestVerifyWithAStranger(t *testing.T) {
 
 // While items go back, those that wait are the ones in new homes.
 func TestVerifyCountsWhatWaitsToGoBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.fill(x.program(four), 30)
 		m := x.mover(move.Options{Collection: users(four), To: eight, Into: newTable})
@@ -332,7 +332,7 @@ func (k stageEnder) PutItem(ctx context.Context, in *dynamodb.PutItemInput, with
 
 // A move that the bucket rules forbid is refused before anything is written, also in the other table.
 func TestRefusedMoveLeavesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.timed = true
 		weekly, monthly := bare, bare

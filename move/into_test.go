@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -92,7 +93,7 @@ func TestMoveIntoTable(t *testing.T) {
 		"to no buckets":      {daily, eight, eight},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := twoTables(t)
 				collection := users(test.from)
 				if test.from.Bucket != layout.NoBucket || test.to.Bucket != layout.NoBucket {
@@ -157,7 +158,7 @@ func settledIn(t *testing.T, items int) (*town, *move.Mover) {
 // Finishing hands the record over. Programs with the new table never notice, also if the mover dies between its two writes. Programs with
 // the old one are refused. Then the collection moves on in its new table, and back into the old one, with nothing left of the way.
 func TestFinishIntoTable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x, m := settledIn(t, 40)
 		stays := x.program(eight)
 		end := x.startIn(eight, newTable, newTable)
@@ -223,7 +224,7 @@ func TestFinishIntoTable(t *testing.T) {
 // table. They act on nothing by what they knew. A request that was signed before arrives almost a quarter of an hour later, and does no
 // harm.
 func TestFinishWithSleepers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x, m := settledIn(t, 20)
 		var asleep sync.WaitGroup
 		for name, test := range map[string]struct {
@@ -323,7 +324,7 @@ func (s *sleeper) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, 
 // A mover that is killed at any moment goes on. From the split stage it goes back, and the items are in their old table as if nothing had
 // been. Then they move again, to the end.
 func TestBackFromTable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := twoTables(t)
 		x.fill(x.program(four), 100)
 		end := x.start(four, four)
@@ -383,7 +384,7 @@ func TestFinishWithoutControlItems(t *testing.T) {
 		charter, anew bool
 	}{"the pointer": {}, "both": {charter: true}, "both, and a program begins anew": {true, true}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x, m := settledIn(t, 20)
 				x.drop(newTable, layout.RolePassage)
 				if test.charter {

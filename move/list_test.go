@@ -9,13 +9,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -170,7 +170,7 @@ func TestMoveList(t *testing.T) {
 		"to none":           {listFour, listBare, 10, [2]int64{1_000, 4_000}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				l := newLedger(x)
 				first := x.program(test.from)
@@ -225,7 +225,7 @@ func TestMoveList(t *testing.T) {
 // A mover of a list that is killed at any moment goes on, and two at once do no harm.
 func TestMoveListGoesOnAfterKills(t *testing.T) {
 	for seed := range uint64(2) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := found(t)
 			l := newLedger(x)
 			l.append(x.program(listSixteen), 400)
@@ -310,7 +310,7 @@ func TestMoveListOfTwins(t *testing.T) {
 		"the same item in old shards and home": {[]heatsink.Item{entry(8, "twin", "1"), entry(9, "twin", "1"), entry(home, "twin", "1")}, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t)
 				l := newLedger(x)
 				l.append(x.program(listSixteen), 100)
@@ -383,7 +383,7 @@ func TestMoveListOfTwins(t *testing.T) {
 
 // Two movers freeze two items with one sort key at the same time. One of them comes first, and the other makes its item live again.
 func TestMoveListThaws(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		l := newLedger(x)
 		l.append(x.program(listSixteen), 20)
@@ -447,7 +447,7 @@ func (r rendezvous) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput
 
 // A list does not go back, and says why.
 func TestListDoesNotGoBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		x := found(t)
 		l := newLedger(x)
 		l.append(x.program(listSixteen), 40)
@@ -498,7 +498,7 @@ func TestVerifyFindsPlantedDamageInLists(t *testing.T) {
 	} {
 		for kind, items := range all {
 			t.Run(stage+" "+kind, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					x := found(t)
 					l := newLedger(x)
 					l.append(x.program(listSixteen), 40)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -69,7 +69,7 @@ func (w *writing) add(in *dynamodb.UpdateItemInput) {
 // A move may be stopped, killed and started again at any moment, also twice at the same time. Others change the table all the time,
 // and requests get lost, late or throttled. It ends with every item once, as its writers left it, in its new place.
 func TestMovesThatAreKilledEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		// In a bubble there is no T.Deadline, for which rapid would ask.
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
 			db := local.Start(rt)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -40,7 +40,7 @@ func TestItemThatOthersChangeAllTheTime(t *testing.T) {
 		want    string
 	}{"in all passes": {1 << 30, "1 item could not be moved in 4 passes"}, "in the first pass": {5, ""}} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := start(t).Client()
 				updates := 0
 				client := faulty.On(t, db, func(r faulty.Request) faulty.Fault {

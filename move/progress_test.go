@@ -5,19 +5,19 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
 
 // Progress is seen while a page is under way: with slow writes, a page takes minutes.
 func TestProgressWithinAPage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t).Client()
 		fill(t, client, collection(layout.Layout{}), 400, 10)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

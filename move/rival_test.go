@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -35,7 +35,7 @@ func TestMoveByIDLeavesOtherCollections(t *testing.T) {
 		"a prefix of a shared table":     {mine: "a", other: "b", prefix: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				x := found(t, indexed("ALL"))
 				mine, other := users(bare), users(bare)
 				mine.Name, other.Name = test.mine, test.other

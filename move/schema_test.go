@@ -3,12 +3,12 @@ package move_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -23,7 +23,7 @@ func adaptive() heatsink.Options {
 
 // A key that grows while its items are read does not make them look damaged.
 func TestKeyThatGrowsMeanwhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		direct := start(t).Client()
 		programs := open(t, direct, adaptive())
 		put := func(prefix string, n int) {
@@ -55,7 +55,7 @@ func TestKeyThatGrowsMeanwhile(t *testing.T) {
 
 // Reads of ledgers keep to the rate of reads, and are among the units of the result.
 func TestLedgersAreReadWithinTheRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t).Client(), nil)
 		if _, err := open(t, client.Direct, adaptive()).Count(t.Context(), heatsink.Query{Key: "OPEN"}); err != nil { // writes the charter
 			t.Fatal(err)

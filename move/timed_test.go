@@ -3,9 +3,9 @@ package move_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
@@ -15,7 +15,7 @@ import (
 func TestRunOutlivesAnUnansweredRequest(t *testing.T) {
 	for _, operation := range []string{"UpdateItem", "Scan", "PutItem", "DeleteItem", "GetItem", "DescribeContinuousBackups", "DescribeTable"} {
 		for _, timeout := range []time.Duration{0, 2 * time.Second} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				sent := 0
 				client := faulty.On(t, start(t).Client(), func(r faulty.Request) faulty.Fault {
 					if r.Operation != operation {
@@ -46,7 +46,7 @@ func TestRunOutlivesAnUnansweredRequest(t *testing.T) {
 func TestItemInTransactions(t *testing.T) {
 	for name, most := range map[string]int{"some": 7, "forever": 1 << 30} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				met := 0
 				client := faulty.On(t, start(t).Client(), func(r faulty.Request) faulty.Fault {
 					if r.Operation != "UpdateItem" || r.Key("id") != "o00005" || met >= most {

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/plan"
@@ -22,7 +22,7 @@ import (
 // throughLibrary returns how many units a second heatsink gets accepted of those offered, on an engine whose partitions
 // take so many units a second, on average over some keys.
 func throughLibrary(t *testing.T, s bins.Spread, choice bins.Choice, perPartition int64, offered float64, keys int) (mean float64) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		db, err := local.New(local.Options{Physics: &local.Physics{
 			PartitionWrites: perPartition, Window: time.Second, OnDemandPartitions: s.Partitions, NoSplits: true,

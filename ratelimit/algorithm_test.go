@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 	_ "time/tzdata" // zones with daylight saving time, on any machine
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -132,7 +132,7 @@ func TestSharesAddUp(t *testing.T) {
 func TestClocksThatDiffer(t *testing.T) {
 	const window, epsilon, limit = 10 * time.Second, 3 * time.Second, 6
 	for _, algorithm := range []Algorithm{SlidingWindow, FixedWindow, SlidingLog, TokenBucket} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(3, 4))
 			db := local.Start(t)
 			options := Options{Table: "limits", Algorithm: algorithm, Limit: limit, Window: window, Shards: 2, Remember: -1}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
@@ -67,7 +68,7 @@ func TestChecksCountWhenTheyBegan(t *testing.T) {
 	for name, options := range everyAlgorithm(limit, 1) {
 		for _, lease := range []int{1, 8} {
 			for seed := range uint64(4) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					options.Window, options.Lease = window, lease
 					if lease > 1 {
 						options.LeaseFor = leaseFor
@@ -102,7 +103,7 @@ func TestChecksCountWhenTheyBegan(t *testing.T) {
 // A check that began in a new window is not refused for the old window's lease, although it waited for that. A check of the
 // old window does not use up the new one.
 func TestALeaseAcrossABorder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		limiter := open(t, client, ratelimit.Options{Algorithm: ratelimit.FixedWindow, Limit: 4, Lease: 4, Window: 10 * time.Second})
 		time.Sleep(time.Until(time.Now().Truncate(10 * time.Second).Add(19 * time.Second))) // a second before a border

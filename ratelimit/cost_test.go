@@ -3,10 +3,10 @@ package ratelimit_test
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
@@ -108,7 +108,7 @@ func TestCostOfEveryOperation(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db, err := local.New(local.Options{Physics: &local.Physics{PartitionReads: 1e6, PartitionWrites: 1e6}, TTLInterval: 1000 * time.Hour})
 				if err != nil {
 					t.Fatal(err)

@@ -7,20 +7,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
 
 // A hot shard is left for another.
 func TestAThrottledShardIsLeftForAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), func(r faulty.Request) faulty.Fault {
 			if strings.HasSuffix(r.Key("pk"), "#SHARD_0") {
 				return faulty.Throttled
@@ -42,7 +42,7 @@ func TestAThrottledShardIsLeftForAnother(t *testing.T) {
 // If every shard is throttled, the check gives up after one shard, another, and that one's retries: not all of them,
 // which would make the overload worse.
 func TestAThrottledTableIsNotAskedShardByShard(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), faulty.Always(faulty.Throttled))
 		limiter := open(t, client, ratelimit.Options{Limit: 1000, Shards: 10})
 		d, err := limiter.Allow(context.Background(), "k")
@@ -67,7 +67,7 @@ func TestAThrottledTableIsNotAskedShardByShard(t *testing.T) {
 func TestALostAnswerIsCountedAndAskedAgain(t *testing.T) {
 	for name, options := range everyAlgorithm(5, 1) {
 		for _, lost := range []faulty.Fault{faulty.LostRequest, faulty.LostAnswer} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := faulty.On(t, start(t), faulty.Script(lost))
 				limiter := open(t, client, options)
 				through := 0
@@ -91,7 +91,7 @@ func TestALostAnswerIsCountedAndAskedAgain(t *testing.T) {
 // Every lost answer costs what it counted and no more: the rest of the limit is let through.
 func TestLostAnswersCostWhatTheyCounted(t *testing.T) {
 	for name, options := range everyAlgorithm(60, 3) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, 6))
 			client := faulty.On(t, start(t), faulty.Random(random, 60, faulty.LostRequest, faulty.LostAnswer, faulty.Throttled))
 			options.Window = 100 * 24 * time.Hour // so that no token comes meanwhile
@@ -120,7 +120,7 @@ func TestLostAnswersCostWhatTheyCounted(t *testing.T) {
 func TestFailsOpenOrClosed(t *testing.T) {
 	for _, fault := range []faulty.Fault{faulty.Throttled, faulty.LostRequest, faulty.LostAnswer, faulty.Denied, faulty.Unanswered} {
 		for _, open1 := range []bool{false, true} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				began := time.Now()
 				limiter := open(t, faulty.On(t, start(t), faulty.Always(fault)), ratelimit.Options{Limit: 1000, FailOpen: open1, Timeout: 3 * time.Second})
 				d, err := limiter.Allow(context.Background(), "k")
@@ -158,7 +158,7 @@ func TestAMissingTableIsNamed(t *testing.T) {
 
 // What a caller breaks off fails as well, with the caller's reason.
 func TestACancelledCheck(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		limiter := open(t, start(t), ratelimit.Options{Limit: 5, FailOpen: true})
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -178,7 +178,7 @@ func TestACancelledCheck(t *testing.T) {
 
 // While DynamoDB does not answer, checks do not wait for it, but for one now and then that finds out when it does.
 func TestChecksDoNotWaitInAnOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), faulty.Always(faulty.Unanswered))
 		limiter := open(t, client, ratelimit.Options{Limit: 1000, FailOpen: true, Timeout: time.Second})
 		began := time.Now()
@@ -211,7 +211,7 @@ func TestChecksDoNotWaitInAnOutage(t *testing.T) {
 
 // A limiter that fails open still refuses what it knows to be over the limit.
 func TestAnOutageDoesNotForgiveRefusals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		limiter := open(t, client, ratelimit.Options{Limit: 1, FailOpen: true})
 		allow(t, limiter, "k")
@@ -224,7 +224,7 @@ func TestAnOutageDoesNotForgiveRefusals(t *testing.T) {
 
 // An item that somebody else has written is not taken for a count.
 func TestAForeignItemIsAnError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for name, options := range everyAlgorithm(5, 1) {
 			client := start(t)
 			limiter := open(t, client, options)

@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestLimitsAtEveryHourOfTheDay(t *testing.T) {
 	for name, options := range everyAlgorithm(3, 2) {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				limiter := open(t, start(t), options)
 				midnight := time.Now().UTC()
 				if midnight.Hour() != 0 || midnight.Minute() != 0 {
@@ -48,7 +48,7 @@ func TestLimitsAtEveryHourOfTheDay(t *testing.T) {
 // through in the last 60 minutes decides, and nothing else. Eight checks later it is 60 minutes to the millisecond on the
 // first day, and 8 ms less on the second.
 func TestSlidingLogIsExactForTwoDays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const limit = 7
 		limiter := open(t, start(t), ratelimit.Options{Algorithm: ratelimit.SlidingLog, Limit: limit, Shards: 3})
 		var through []time.Time
@@ -85,7 +85,7 @@ func TestSlidingLogIsExactForTwoDays(t *testing.T) {
 func TestItemsAreShardedAndExpireAfterADay(t *testing.T) {
 	for name, options := range everyAlgorithm(1000, 10) {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t)
 				limiter := open(t, client, options)
 				time.Sleep(15*time.Hour + 30*time.Minute)
@@ -126,7 +126,7 @@ func TestItemsAreShardedAndExpireAfterADay(t *testing.T) {
 
 // Keep is at least two windows: DynamoDB must not delete what still counts.
 func TestItemsOutliveTheirWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for name, options := range everyAlgorithm(3, 1) {
 			options.Window, options.Keep = 100*24*time.Hour, time.Minute
 			client := start(t)

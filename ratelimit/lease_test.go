@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
@@ -27,7 +28,7 @@ func TestLeasesSpareRequests(t *testing.T) {
 		if options.Algorithm == ratelimit.SlidingLog {
 			options.Limit = 1000
 		}
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := counting(t, start(t))
 			options.Lease = 50
 			limiter := open(t, client, options)
@@ -54,7 +55,7 @@ func TestLeasesSpareRequests(t *testing.T) {
 
 // Those who come while a lease is being taken wait for it, and are part of the next one.
 func TestChecksAtTheSameMomentShareALease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := counting(t, start(t))
 		limiter := open(t, client, ratelimit.Options{Algorithm: ratelimit.FixedWindow, Limit: 150, Lease: 2})
 		began := time.Now()
@@ -80,7 +81,7 @@ func TestChecksAtTheSameMomentShareALease(t *testing.T) {
 // A key that is checked now and then leaves nothing unused: all of its limit is let through, by any number of
 // processes.
 func TestLeasesOfAColdKeyLeaveNothingUnused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		options := ratelimit.Options{Algorithm: ratelimit.FixedWindow, Limit: 20, Lease: 10}
 		limiters := []*ratelimit.Limiter{open(t, client, options), open(t, client, options)}
@@ -100,7 +101,7 @@ func TestLeasesOfAColdKeyLeaveNothingUnused(t *testing.T) {
 // - 1.
 func TestALeaseLapses(t *testing.T) {
 	for name, options := range everyAlgorithm(1000, 1) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			options.Lease, options.LeaseFor = 50, 2*time.Second
 			limiter := open(t, start(t), options)
 			for range 10 { // in leases of 1, 2, 4, and 3 of 8
@@ -127,7 +128,7 @@ func TestALeaseLapses(t *testing.T) {
 
 // A lease of a fixed window ends with it.
 func TestALeaseEndsWithItsWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		limiter := open(t, start(t), ratelimit.Options{Algorithm: ratelimit.FixedWindow, Limit: 20, Lease: 20, LeaseFor: time.Hour})
 		time.Sleep(time.Hour - time.Second)
 		for range 4 {
@@ -153,7 +154,7 @@ func TestLeasesDoNotShortenTheWindow(t *testing.T) {
 		if options.Algorithm != ratelimit.SlidingLog && options.Algorithm != ratelimit.SlidingWindow {
 			continue
 		}
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			options.Lease, options.LeaseFor = 8, 30*time.Minute
 			limiter := open(t, start(t), options)
 			for range 8 { // in leases of 1, 2, 4 and one of 8
@@ -181,7 +182,7 @@ func TestLeasesDoNotShortenTheWindow(t *testing.T) {
 
 // One caller's cancellation is not everybody's.
 func TestACancelledLeaseIsTakenByTheNext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		limiter := open(t, counting(t, start(t)), ratelimit.Options{Limit: 100, Lease: 10})
 		ctx, cancel := context.WithCancel(context.Background())
 		var running sync.WaitGroup
@@ -213,7 +214,7 @@ func TestACancelledLeaseIsTakenByTheNext(t *testing.T) {
 
 // When DynamoDB does not answer, those who wait for a lease learn it together, not one after another.
 func TestAFailedLeaseFailsThoseWhoWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		limiter := open(t, faulty.On(t, start(t), faulty.Always(faulty.Unanswered)), ratelimit.Options{Limit: 100, Lease: 10, FailOpen: true, Timeout: time.Second})
 		began := time.Now()
 		var running sync.WaitGroup

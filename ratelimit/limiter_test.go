@@ -8,11 +8,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
@@ -80,7 +80,7 @@ func TestConcurrentChecksLetExactlyTheLimitThrough(t *testing.T) {
 
 // The limit is divided without a remainder being lost or added, also below the number of shards.
 func TestShardsShareTheLimitExactly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		for _, limit := range []int{1, 2, 3, 7, 10, 11, 29} {
 			for name, options := range everyAlgorithm(limit, 10) {
@@ -100,7 +100,7 @@ func TestShardsShareTheLimitExactly(t *testing.T) {
 
 // A cost is all or nothing, in one shard; what is left of several may be less than it each.
 func TestAllowNIsAllOrNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for name, options := range everyAlgorithm(10, 2) {
 			limiter := open(t, start(t), options)
 			for _, step := range []struct {
@@ -119,7 +119,7 @@ func TestAllowNIsAllOrNothing(t *testing.T) {
 // Around the border of fixed windows, twice the limit may come within moments; of the others, not.
 func TestTheBorderOfWindows(t *testing.T) {
 	for name, options := range everyAlgorithm(10, 1) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			limiter := open(t, start(t), options)
 			time.Sleep(time.Hour - time.Millisecond)
 			through := 0
@@ -145,7 +145,7 @@ func TestTheBorderOfWindows(t *testing.T) {
 
 // Limiters that count different things do not meet in one table; those that differ in their limit only do.
 func TestLimitersThatShareATable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		for name, options := range everyAlgorithm(5, 1) {
 			first := open(t, client, options)
@@ -189,7 +189,7 @@ func TestLimitersThatShareATable(t *testing.T) {
 
 // A reset is noticed by the process itself at once, by others when they no longer believe what they remember.
 func TestResetIsNoticedWithinRemember(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for name, options := range everyAlgorithm(2, 2) {
 			client := start(t)
 			here, there := open(t, client, options), open(t, client, options)

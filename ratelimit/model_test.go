@@ -6,12 +6,12 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"pgregory.net/rapid"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/ratelimit"
 )
@@ -141,7 +141,7 @@ func drawPause(rt *rapid.T, o ratelimit.Options) time.Duration {
 
 // inBubble runs a model in virtual time, on an engine of its own, with a key for each run.
 func inBubble(t *testing.T, run func(rt *rapid.T, client *dynamodb.Client, key string)) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		runs := 0
 		// In a bubble there is no T.Deadline, for which rapid would ask.

@@ -3,19 +3,19 @@ package ratelimit
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // A table may be that of an adaptive collection as well: limits count their own items only, a Reset leaves the others, and
 // no limit has the key of a control item.
 func TestTableOfAnAdaptiveCollection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := local.Start(t).Client()
 		options := Options{Table: "limits", Limit: 3, Window: time.Hour, Shards: 2}
 		if err := Setup(t.Context(), client, options); err != nil {

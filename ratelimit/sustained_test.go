@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/ratelimit"
@@ -35,7 +35,7 @@ func TestSustained(t *testing.T) {
 		}
 	}
 	sustain := func(name string, use func(*testing.T, *dynamodb.Client) func(context.Context, int) error) (report lab.Report) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db := warm(t)
 			watch := &lab.Watch{Latency: 5 * time.Millisecond}
 			load := lab.Load{PerSecond: offered, RunIn: 300 * time.Millisecond, Measured: 700 * time.Millisecond}

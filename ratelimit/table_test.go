@@ -5,13 +5,13 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 func TestSetupCreatesOrChecksTheTable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		options := Options{Table: "limits", Limit: 1}
 		for range 2 { // the second finds it

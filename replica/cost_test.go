@@ -4,9 +4,9 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/replica"
 )
 
@@ -45,7 +45,7 @@ func TestCosts(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := setup(t, replica.Options{})
 				posts := openOn(t, client, replica.Options{})
 				one := openOn(t, client, replica.Options{Copies: 1}) // for what depends on the copy

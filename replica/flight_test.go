@@ -6,16 +6,16 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/replica"
 )
 
 // A thousand readers who meet an old copy at once read the primary once, and write the copy once.
 func TestReadersShareARefresh(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "old")
@@ -47,7 +47,7 @@ func TestReadersShareARefresh(t *testing.T) {
 
 // If the reader who refreshes a copy gives up, the others go on.
 func TestReaderWhoGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "new", replica.Lazy)
@@ -83,7 +83,7 @@ func TestReaderWhoGivesUp(t *testing.T) {
 // than readers wait for each other, each of them reads.
 func TestPrimaryThatCannotBeRead(t *testing.T) {
 	for answer, reads := range map[time.Duration]int{100 * time.Millisecond: 1, time.Second: 5} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := setup(t, replica.Options{Copies: 1})
 			posts := openOn(t, client, replica.Options{Copies: 1})
 			put(t, posts, "viral", "new", replica.Lazy)
@@ -118,7 +118,7 @@ func TestPrimaryThatCannotBeRead(t *testing.T) {
 
 // Readers who share a refresh do not share bytes.
 func TestReadersShareNoBytes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		type blob struct {
 			Bytes  []byte
 			Many   [][]byte
@@ -153,7 +153,7 @@ func TestReadersShareNoBytes(t *testing.T) {
 
 // A copy whose refresh is throttled does not hold readers up: it is tried once.
 func TestRefreshThatIsThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "new", replica.Lazy)
@@ -172,7 +172,7 @@ func TestRefreshThatIsThrottled(t *testing.T) {
 
 // Copies that are read are refreshed before their time is up, by few of the readers: nobody waits.
 func TestRefreshedInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 2})
 		posts := openOn(t, client, replica.Options{Copies: 2})
 		put(t, posts, "viral", "one")
@@ -196,7 +196,7 @@ func TestRefreshedInTime(t *testing.T) {
 // nothing or an older version, does not decide.
 func TestDemandThatJoinsAnOldFlight(t *testing.T) {
 	for _, before := range []string{"", "old"} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := setup(t, replica.Options{Copies: 1})
 			posts := openOn(t, client, replica.Options{Copies: 1})
 			if before != "" {
@@ -231,7 +231,7 @@ func TestDemandThatJoinsAnOldFlight(t *testing.T) {
 
 // A read of the primary that is never answered does not hold up other readers of the copy, even if its reader waits on.
 func TestReadThatIsNeverAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "new", replica.Lazy)
@@ -276,7 +276,7 @@ func TestReadThatIsNeverAnswered(t *testing.T) {
 
 // A write of a copy that is never answered does not hold up its reader, who has the item already.
 func TestRefreshThatIsNeverAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "new", replica.Lazy)
@@ -293,7 +293,7 @@ func TestRefreshThatIsNeverAnswered(t *testing.T) {
 
 // A copy that can still be used is returned if the primary does not answer, but not when its time is up meanwhile.
 func TestUsableCopyOfAPrimaryThatIsNeverAnswered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		wrote := time.Now()

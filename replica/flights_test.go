@@ -2,13 +2,14 @@ package replica
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // A flight that ends twice, or late, does not end the one that has begun since: its readers still share.
 func TestFlightEndsOnlyItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		all := flights{maxStale: time.Minute, by: make(map[string]*flight)}
 		first, leads := all.join("a")
 		if joined, again := all.join("a"); !leads || again || joined != first || !all.under("a") {

@@ -6,11 +6,13 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // A line is forgotten when nobody is in it, also if a turn was overtaken, ended twice or never came.
 func TestLinesAreForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		all := turns{by: make(map[string]*line)}
 		take := func(ctx context.Context) func() {
 			end, err := all.take(ctx, "a")

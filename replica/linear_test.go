@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/replica"
 )
@@ -77,7 +77,7 @@ func stepRegister(r register, in input, out output) []any {
 func TestLinearizable(t *testing.T) {
 	operations, unknown := 0, 0
 	for seed := range uint64(60) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			history := runClients(t, seed, 4, 8)
 			for _, op := range history {
 				operations++

@@ -8,10 +8,10 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/replica"
 )
@@ -19,7 +19,7 @@ import (
 // A write that cannot reach some copies says so. Readers see the old version for MaxStale at most, and not at all if they
 // demand the new one.
 func TestWriterThatDiesInTheMiddle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		options := replica.Options{Copies: 2, MaxStale: 20 * time.Second}
 		client := setup(t, options)
 		posts := openOn(t, client, options)
@@ -100,7 +100,7 @@ func TestDemandThatCannotBeMet(t *testing.T) {
 // Lost copies, more copies and fewer copies: nobody sees anything older than MaxStale, and copies fill and vanish by
 // themselves.
 func TestNumberOfCopiesChanges(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{})
 		stale := 30 * time.Second
 		few := openOn(t, client, replica.Options{Copies: 2, MaxStale: stale})
@@ -152,7 +152,7 @@ func TestNumberOfCopiesChanges(t *testing.T) {
 
 // A primary that was restored, or lost, is what readers see when the copies' time is up. Copies with newer versions follow.
 func TestPrimaryThatWasRestored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 2})
 		posts := openOn(t, client, replica.Options{Copies: 2})
 		put(t, posts, "viral", "backup")
@@ -190,7 +190,7 @@ func TestPrimaryThatWasRestored(t *testing.T) {
 
 // A writer whose clock is far ahead does not make its copies trusted for ever, nor stops others from writing.
 func TestClockThatIsAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "ahead")
@@ -226,7 +226,7 @@ func TestClockThatIsAhead(t *testing.T) {
 
 // Requests that arrive a second time, in any order, undo nothing.
 func TestLateDuplicates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		options := replica.Options{Copies: 2}
 		client := setup(t, options)
 		posts := openOn(t, client, options)
@@ -275,7 +275,7 @@ func TestLateDuplicates(t *testing.T) {
 
 // A write whose answer was lost is known again by its mark: it is no conflict of its own making.
 func TestLostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		version := put(t, posts, "viral", "one")
@@ -290,7 +290,7 @@ func TestLostAnswer(t *testing.T) {
 // A write whose answer was lost, and which somebody else has written over, has an unknown outcome. It is not written again
 // over theirs.
 func TestLostAnswerAndAnotherWriter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		other := openOn(t, client.Direct, replica.Options{Copies: 1})
@@ -317,7 +317,7 @@ func TestLostAnswerAndAnotherWriter(t *testing.T) {
 
 // A context that ends before the copies are written leaves a written primary, and says so.
 func TestContextThatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 3})
 		posts := openOn(t, client, replica.Options{Copies: 3})
 		client.Delay(faulty.Exactly(time.Second))
@@ -379,7 +379,7 @@ func TestRepair(t *testing.T) {
 
 // A throttled copy is left for another one.
 func TestThrottledCopy(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 2})
 		posts := openOn(t, client, replica.Options{Copies: 2})
 		put(t, posts, "viral", "one")
@@ -398,7 +398,7 @@ func TestThrottledCopy(t *testing.T) {
 // A write whose copies have an unknown outcome is stored: it is not taken for a write with an unknown outcome, which
 // callers repeat.
 func TestCopiesOfUnknownOutcome(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 2})
 		posts := openOn(t, client, replica.Options{Copies: 2, Retry: heatsink.Retry{Attempts: 2}})
 		put(t, posts, "viral", "one")
@@ -447,7 +447,7 @@ func TestRepairAroundAStranger(t *testing.T) {
 // in time. Otherwise the answer is at most MaxStale and the difference old.
 func TestCopyFromTheFuture(t *testing.T) {
 	for _, read := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := setup(t, replica.Options{Copies: 1})
 			posts := openOn(t, client, replica.Options{Copies: 1})
 			put(t, posts, "viral", "old")

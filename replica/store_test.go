@@ -9,13 +9,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
@@ -105,7 +105,7 @@ func TestChangeRefused(t *testing.T) {
 
 // Changes at the same time are all made.
 func TestChangesAreNotLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 2})
 		client.Delay(faulty.UpTo(rand.New(rand.NewPCG(1, 1)), 20*time.Millisecond))
 		var stores []*replica.Store[post]
@@ -139,7 +139,7 @@ func TestChangesAreNotLost(t *testing.T) {
 
 // An expired item is not found from the second of its expiry, is gone from the table later, and can be put again.
 func TestExpiry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 2})
 		posts := openOn(t, client, replica.Options{Copies: 2})
 		expiry := time.Now().Add(90*time.Second + 300*time.Millisecond)
@@ -291,7 +291,7 @@ func TestOptions(t *testing.T) {
 func TestWildOptions(t *testing.T) {
 	opened := 0
 	for seed := range uint64(400) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var options replica.Options
 			faulty.Wild(rand.New(rand.NewPCG(1, seed)), &options)
 			options.Table, options.Names = "posts", replica.Names{}
@@ -417,7 +417,7 @@ func TestDocsHaveTheTable(t *testing.T) {
 // A version that a client makes up is refused. It changes neither this item nor what the store writes next.
 func TestVersionThatNobodyGave(t *testing.T) {
 	for _, wild := range []replica.Version{-1, math.MinInt64, 1 << 59, 1 << 60, 1<<60 + 1, 1<<61 - 1, 1 << 61, math.MaxInt64} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := setup(t, replica.Options{Copies: 2})
 			posts := openOn(t, client, replica.Options{Copies: 2})
 			first := put(t, posts, "a", "one")
@@ -449,7 +449,7 @@ func TestVersionThatNobodyGave(t *testing.T) {
 // An item whose version is far ahead can be read, changed and replaced. The version does not spread to other items.
 // Only the greatest has no next, and is refused instead of stored unreadably.
 func TestStoredVersionThatIsFarAhead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		for _, far := range []replica.Version{1 << 60, 1<<60 + 7, 1<<61 - 4} {
@@ -482,7 +482,7 @@ func TestStoredVersionThatIsFarAhead(t *testing.T) {
 
 // An item that expires while it is changed is not found. It is no fault of the caller, who gave no expiry.
 func TestChangeAcrossTheExpiry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		posts := openOn(t, setup(t, replica.Options{Copies: 1}), replica.Options{Copies: 1})
 		slowly := func(*post) error { time.Sleep(2 * time.Second); return nil }
 		put(t, posts, "brief", "one", replica.ExpireAt(time.Now().Add(time.Second)))

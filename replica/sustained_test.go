@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/replica"
@@ -71,7 +71,7 @@ func writeResult(t *testing.T, result any) {
 func sustain(
 	t *testing.T, load lab.Load, op func(context.Context, *dynamodb.Client, *replica.Store[post], int) error,
 ) (report lab.Report) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}, TTLInterval: time.Hour})
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/replica"
 )
@@ -29,7 +30,7 @@ func TestTrustedToTheMillisecond(t *testing.T) {
 		{"too far ahead, and the primary answers", -30*time.Second - time.Millisecond, false, "new"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := setup(t, replica.Options{Copies: 1})
 				posts := openOn(t, client, replica.Options{Copies: 1})
 				put(t, posts, "viral", "old")
@@ -52,7 +53,7 @@ func TestTrustedToTheMillisecond(t *testing.T) {
 // While one reader refreshes a copy that can still be used, the others return it at once. Whoever needs another version
 // waits for the refresh, and does not read the primary again.
 func TestUsableCopyIsNotWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "old")

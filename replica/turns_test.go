@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/replica"
 )
@@ -24,7 +25,7 @@ func like(p *post) error {
 func TestConcurrentChangesCostNoMore(t *testing.T) {
 	for stores, most := range map[int]int{1: 2 * 150, 2: 5 * 150} {
 		t.Run(fmt.Sprint(stores, " stores"), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				const copies = 3
 				client := setup(t, replica.Options{Copies: copies})
 				var all []*replica.Store[post]
@@ -58,7 +59,7 @@ func TestConcurrentChangesCostNoMore(t *testing.T) {
 
 // A change that takes long, or that calls Change for its own item, keeps the others waiting for a second and not for ever.
 func TestChangeThatTakesLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "one")
@@ -113,7 +114,7 @@ func TestChangeThatTakesLong(t *testing.T) {
 
 // Whoever gives up while it waits leaves the line, and a function that panics does not block it.
 func TestChangeThatGivesUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := setup(t, replica.Options{Copies: 1})
 		posts := openOn(t, client, replica.Options{Copies: 1})
 		put(t, posts, "viral", "one")

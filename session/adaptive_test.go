@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
@@ -39,7 +39,7 @@ func lists(t *testing.T, client *dynamodb.Client) map[string]int {
 // A list that grows while sessions live has each of them once. A touch moves a session to the shard that it has now, at
 // the cost of any other touch; nothing else moves it, and a revoked one does not come back.
 func TestAdaptiveListGrows(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t, local.Options{}).Client()
 		options := session.Options{Adaptive: &heatsink.Adaptive{}}
 		sessions := open(t, client, options)
@@ -170,7 +170,7 @@ func TestControlItemsAreNoSessions(t *testing.T) {
 
 // Touches that are too many for one key make the list wider, and move their sessions along. Then none is throttled.
 func TestAdaptiveListFollowsItsLoad(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, local.Options{
 			Physics:     &local.Physics{OnDemandPartitions: 64, NoSplits: true, TableWrites: -1, TableReads: -1},
 			TTLInterval: time.Hour,

@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
@@ -63,7 +63,7 @@ func TestCosts(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				sessions := open(t, local.Start(t).Client(), c.options)
 				data := cart{Note: strings.Repeat("n", c.note)}
 				var s session.Session[cart]
@@ -111,7 +111,7 @@ func TestCosts(t *testing.T) {
 
 // 000-13, 000-14: the sessions are counted with 25 COUNT queries side by side, whose pages are summed.
 func TestCountAsksAllShardsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		plain := open(t, db.Client(), session.Options{})
 		const n = 200
@@ -152,7 +152,7 @@ func TestCountAsksAllShardsAtOnce(t *testing.T) {
 func TestTouchEverySoOften(t *testing.T) {
 	const hours = 1
 	load := func(t *testing.T, every time.Duration) (cost heatsink.Cost) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			sessions := open(t, start(t, local.Options{TTLInterval: time.Hour}).Client(), session.Options{TouchEvery: every})
 			s := create(t, sessions, "ann")
 			cost = metered(func(ctx context.Context) {

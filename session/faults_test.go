@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
@@ -27,7 +28,7 @@ func TestLostAnswers(t *testing.T) {
 		"throttled after a loss": {faulty.LostAnswer, faulty.Throttled, faulty.LostAnswer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				ctx := t.Context()
 				db := local.Start(t)
 				plain := open(t, db.Client(), session.Options{})
@@ -80,7 +81,7 @@ func TestLostAnswers(t *testing.T) {
 // An update whose answer is lost, and on top of which somebody has written before it is tried again, may have been
 // made: only then does it say so. If somebody has written instead of it, it is known not to have been.
 func TestLostUpdateOvertaken(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		db := local.Start(t)
 		plain := open(t, db.Client(), session.Options{})
@@ -135,7 +136,7 @@ func lostOutcome(err error) bool { return errors.As(err, new(*heatsink.UnknownOu
 
 // A visit whose touch fails finds the session all the same. The log says so, with the handle and without the id.
 func TestVisitOutlivesAFailedTouch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		db := local.Start(t)
 		open(t, db.Client(), session.Options{})
@@ -181,7 +182,7 @@ func (b *between) GetItem(ctx context.Context, in *dynamodb.GetItemInput, opts .
 // Every write, sent again up to a quarter of an hour later, is harmless: no session is revived, faulty.None lives longer or
 // shorter, no data change.
 func TestLateDuplicates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		client := faulty.On(t, start(t, local.Options{TTLInterval: time.Second}).Client(), nil)
 		if err := session.Setup(ctx, client.Direct, session.Options{Table: "sessions"}); err != nil {
@@ -258,7 +259,7 @@ func TestLateDuplicates(t *testing.T) {
 // A touch that was sent in time and arrives late lets the session live as of when it was sent, not longer, and not if
 // it was revoked meanwhile. This is the one thing that comes back, and documented.
 func TestLateTouch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, local.Options{TTLInterval: never})
 		plain := open(t, db.Client(), session.Options{})
 		for _, revoked := range []bool{false, true} {
@@ -379,7 +380,7 @@ func TestCreateAgainAfterALostAnswer(t *testing.T) {
 		}, session.ErrExists, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db := local.Start(t)
 				others := open(t, db.Client(), session.Options{TouchEvery: -1})
 				client := faulty.On(t, db.Client(), failWrites(c.fault))

@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
@@ -20,7 +20,7 @@ import (
 func TestWildOptions(t *testing.T) {
 	opened := 0
 	for seed := range uint64(1000) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var options session.Options
 			faulty.Wild(rand.New(rand.NewPCG(1, seed)), &options)
 			options.Table, options.Names = "sessions", session.Names{}

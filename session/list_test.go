@@ -4,16 +4,16 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
 
 // Those who expire first come first, and leaving the loop is fine.
 func TestListIsInTheOrderOfExpiry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sessions := open(t, local.Start(t).Client(), session.Options{})
 		for i := range 50 {
 			create(t, sessions, "ann", session.WithIdle(time.Duration(1+i*7%50)*time.Minute))
@@ -43,7 +43,7 @@ func TestListIsInTheOrderOfExpiry(t *testing.T) {
 
 // Pages are of those who lived when the first was read, and leave out who has died since.
 func TestPages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		client := start(t, local.Options{TTLInterval: never}).Client()
 		key := []byte("sixteen bytes or more")

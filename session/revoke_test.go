@@ -7,12 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
@@ -40,7 +40,7 @@ func TestRevokeUserWithAnIndexThatLags(t *testing.T) {
 		{"hasty", session.Options{Settle: -1}, 900 * time.Millisecond, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				ctx := t.Context()
 				sessions := open(t, lagging(t, c.lag), c.options)
 				old := create(t, sessions, "ann")
@@ -89,7 +89,7 @@ func TestRevokeUserWithAnIndexThatLags(t *testing.T) {
 
 // With strict revocation, the list of a user leaves out what was revoked although the index still has it.
 func TestByUserLeavesOutTheRevoked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		sessions := open(t, lagging(t, time.Minute), session.Options{StrictRevocation: true})
 		create(t, sessions, "ann")
@@ -250,7 +250,7 @@ func TestRevokedStaysRevoked(t *testing.T) {
 
 // A user with many sessions, and one who never stops logging in.
 func TestRevokeUserOfMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		db := local.Start(t)
 		sessions := open(t, db.Client(), session.Options{})

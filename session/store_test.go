@@ -10,12 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/enginetest"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
@@ -230,7 +230,7 @@ func TestStrangeUsers(t *testing.T) {
 
 // An id that is taken stays taken, by whoever lives under it and, for a while, by whoever was revoked.
 func TestCreateNeverReplaces(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sessions := open(t, start(t, local.Options{TTLInterval: never}).Client(), session.Options{})
 		taken := session.WithID("taken")
 		first := create(t, sessions, "ann", taken)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
@@ -38,9 +38,9 @@ func TestSustained(t *testing.T) {
 	}
 }
 
-// bubble runs a load in virtual time.
-func bubble(t *testing.T, run func(t *testing.T, db *local.DB, watch *lab.Watch, client *dynamodb.Client)) {
-	synctest.Test(t, func(t *testing.T) {
+// inBubble runs a load in virtual time.
+func inBubble(t *testing.T, run func(t *testing.T, db *local.DB, watch *lab.Watch, client *dynamodb.Client)) {
+	bubble.Test(t, func(t *testing.T) {
 		db := start(t, local.Options{Physics: &local.Physics{}, TTLInterval: time.Hour})
 		watch := &lab.Watch{Latency: 5 * time.Millisecond}
 		run(t, db, watch, db.Client(watch.Option))
@@ -51,7 +51,7 @@ var warm = &types.WarmThroughput{WriteUnitsPerSecond: aws.Int64(40_000), ReadUni
 
 // sustainOneKey does it as one would begin: all sessions under one key, by their id.
 func sustainOneKey(t *testing.T, logins, views lab.Load) (login, view lab.Report) {
-	bubble(t, func(t *testing.T, db *local.DB, watch *lab.Watch, client *dynamodb.Client) {
+	inBubble(t, func(t *testing.T, db *local.DB, watch *lab.Watch, client *dynamodb.Client) {
 		table := aws.String("sessions")
 		_, err := db.Client().CreateTable(t.Context(), &dynamodb.CreateTableInput{
 			TableName: table, BillingMode: types.BillingModePayPerRequest, WarmThroughput: warm,
@@ -88,7 +88,7 @@ func sustainOneKey(t *testing.T, logins, views lab.Load) (login, view lab.Report
 
 // sustainRecipe does it with a Store. One page view in 18 touches.
 func sustainRecipe(t *testing.T, logins, views lab.Load) (login, view lab.Report) {
-	bubble(t, func(t *testing.T, db *local.DB, watch *lab.Watch, client *dynamodb.Client) {
+	inBubble(t, func(t *testing.T, db *local.DB, watch *lab.Watch, client *dynamodb.Client) {
 		options := session.Options{Table: "sessions"}
 		input := session.Schema(options).Input()
 		input.WarmThroughput = warm

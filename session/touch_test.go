@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/session"
 )
@@ -20,7 +20,7 @@ const never = 1000 * time.Hour
 // X31, 000-21: an expired session is not found, listed or counted from the second on, although DynamoDB deletes it
 // days later.
 func TestExpiredIsGoneAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		time.Sleep(300 * time.Millisecond) // not at a full second
 		client := start(t, local.Options{TTLInterval: never}).Client()
 		sessions := open(t, client, session.Options{})
@@ -86,7 +86,7 @@ func second[A any](_ A, err error) error { return err }
 
 // A session lives as long as it is used, and Idle after that, give or take TouchEvery.
 func TestTouchSlides(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sessions := open(t, start(t, local.Options{TTLInterval: time.Hour}).Client(), session.Options{})
 		s := create(t, sessions, "ann")
 		for range 100 {
@@ -118,7 +118,7 @@ func TestTouchSlides(t *testing.T) {
 }
 
 func TestTouchStopsAtTheDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sessions := open(t, local.Start(t).Client(), session.Options{MaxAge: 100*time.Minute + 30*time.Second})
 		s := create(t, sessions, "ann")
 		deadline := time.Now().Add(100*time.Minute + 30*time.Second)
@@ -144,7 +144,7 @@ func TestTouchStopsAtTheDeadline(t *testing.T) {
 
 // Sessions differ: one that is remembered for a month is touched once in three days, one of a minute before it is over.
 func TestSessionsOfTheirOwnTerms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t, local.Options{TTLInterval: time.Hour}).Client()
 		sessions := open(t, client, session.Options{MaxAge: 12 * time.Hour})
 		month, minute := 30*24*time.Hour, time.Minute
@@ -176,7 +176,7 @@ func TestSessionsOfTheirOwnTerms(t *testing.T) {
 
 // A clock that is behind neither shortens a session's life nor touches it.
 func TestTouchNeverShortens(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sessions := open(t, local.Start(t).Client(), session.Options{TouchEvery: -1})
 		s := create(t, sessions, "ann")
 		time.Sleep(10 * time.Minute)
@@ -196,7 +196,7 @@ func TestTouchNeverShortens(t *testing.T) {
 }
 
 func TestExpireBoundsALife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sessions := open(t, local.Start(t).Client(), session.Options{TouchEvery: -1})
 		s := create(t, sessions, "ann")
 		later, err := sessions.Expire(t.Context(), s, time.Now().Add(time.Hour))

@@ -4,12 +4,13 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 func TestLoadOffersEvenly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var puts atomic.Int64
 		start := time.Now()
 		load{perSecond: 100, runIn: time.Second, measured: 2 * time.Second}.offer(context.Background(), func(i int) {
@@ -28,7 +29,7 @@ func TestLoadOffersEvenly(t *testing.T) {
 // After half a second all that may be under way is, until the second is over: of what could not be offered meanwhile, a
 // fifth of a second's puts are made up for.
 func TestLoadMakesUpForLittle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var puts atomic.Int64
 		start := time.Now()
 		end := start.Add(time.Second)

@@ -10,12 +10,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // The command as it is, in real time: the machine may be as busy as it likes, so rates are only held against what the
@@ -56,7 +57,7 @@ func TestDemoQuickJSON(t *testing.T) {
 // virtual runs the demo in a bubble, where time passes evenly and figures are exact.
 func virtual(t *testing.T, show *screen, l load) (report demoReport) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := &demo{screen: show, load: l, key: demoKey}
 		if err := d.run(context.Background()); err != nil {
 			t.Fatal(err)
@@ -150,7 +151,7 @@ func TestShardedWritesReachTheirPartitions(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				ctx := context.Background()
 				s, err := c.act.open(ctx, c.key, overload.units)
 				if err != nil {
@@ -175,7 +176,7 @@ func TestShardedWritesReachTheirPartitions(t *testing.T) {
 // Ctrl-C in the middle of an act.
 func TestDemoInterrupted(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(1500*time.Millisecond, cancel)
 		start := time.Now()
@@ -192,7 +193,7 @@ func TestDemoInterrupted(t *testing.T) {
 // Trouble that is no throttling ends the act with an error that is not taken for an interrupt.
 func TestDemoTrouble(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		s, err := acts[0].open(ctx, demoKey, 8)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heattest"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // example is one of a document that the project began with: what a reader types, what comes of it, and what must be
@@ -121,7 +121,7 @@ func detector(t *testing.T, name string, perSecond map[string]int) example {
 		"recorder, err := heat.NewRecorder(heat.Options{})", "client := dynamodb.NewFromConfig(cfg, recorder.Option)", "…",
 		"for _, issue := range heat.Explain(recorder.Report(), heat.Rules{}) { fmt.Println(issue.Message) }",
 	}}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := heattest.Start(t, heattest.Options{Expected: true})
 		input := tableOf("users", "pk", "sk")
 		if _, err := db.DB.Client().CreateTable(t.Context(), input); err != nil {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 	"github.com/heatsink-go/heatsink/move"
@@ -114,7 +114,7 @@ func (u *userTable) refused(args string, all ...string) error {
 
 // The whole way of a move by id, as an operator sees it: stage by stage, each with what comes next.
 func TestMoveByIDStageByStage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 100, local.Options{Signatures: true})
 		u.want("--stage", "table users is settled, generation 1", "items    not sharded: {key}", "means    nothing moves")
 		u.want("--to 16 --dry-run", "move of table users, items found by id", "from       not sharded", "to         calculated by xxhash over 16 shards", "stage      settled: nothing moves",
@@ -158,7 +158,7 @@ func TestMoveByIDStageByStage(t *testing.T) {
 
 // --wait takes a move through all stages, with JSON for machines, and --keys moves one key.
 func TestMoveByIDWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 100, local.Options{Signatures: true})
 		stdout, _, err := u.run("--keys", "STATUS#ACTIVE=8", "--wait", "--yes", "--json")
 		if err != nil {
@@ -204,7 +204,7 @@ func TestMoveByIDWaits(t *testing.T) {
 
 // A move that is announced says so, and how it is withdrawn. The mover whose announcement --back withdraws stops.
 func TestMoveByIDAnnounced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 40, local.Options{Signatures: true})
 		var running sync.WaitGroup
 		var shown string
@@ -227,7 +227,7 @@ func TestMoveByIDAnnounced(t *testing.T) {
 
 // --back takes a move back, and says what comes next.
 func TestMoveByIDBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 40, local.Options{Signatures: true})
 		u.want("--to 16 --yes", "stage    split")
 		u.want("--back", "stage    back since", "next     returned at", "the same command goes on with --back then")
@@ -239,7 +239,7 @@ func TestMoveByIDBack(t *testing.T) {
 
 // A server that does not check signatures is said to be one.
 func TestMoveByIDRests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 10, local.Options{})
 		u.want("--to 16 --yes --wait", "10 items moved", "rests    this server does not check when requests were signed (DynamoDB Local, DAX, some proxies): the move rests in its split phase: reads and writes are right, and new ids cost more writes")
 		stdout, _, err := u.run("--stage")
@@ -252,7 +252,7 @@ func TestMoveByIDRests(t *testing.T) {
 
 // What contradicts itself is refused, with what to do.
 func TestMoveByIDRefusesFlags(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 10, local.Options{Signatures: true})
 		for args, want := range map[string]string{
 			"--stage --verify":          "--stage and --verify: choose one",
@@ -291,7 +291,7 @@ func TestMoveByIDRefusesFlags(t *testing.T) {
 
 // --prefix moves the keys that begin alike, and the way back gives them one shard again.
 func TestMoveByIDOfAPrefix(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		u := newUserTable(t, 100, local.Options{Signatures: true})
 		u.want("--prefix STATUS#A=8 --dry-run", "from       not sharded: {key}", `to         not sharded: {key}, keys that begin with "STATUS#A" over 8`, "of 102 items")
 		u.want("--prefix STATUS#A=8 --wait --yes", `every item is under not sharded: {key}, keys that begin with "STATUS#A" over 8`)
@@ -314,7 +314,7 @@ func TestMoveByIDOfAPrefix(t *testing.T) {
 
 // Items found by id move to buckets by the time in their sort keys, and back to none.
 func TestMoveByIDToBuckets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Signatures: true})
 		if err != nil {
 			t.Fatal(err)
@@ -379,7 +379,7 @@ func TestMoveByIDToBuckets(t *testing.T) {
 
 // A list moves as well. Its layouts need no strategy, and it does not go back.
 func TestMoveListByCommand(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Signatures: true})
 		if err != nil {
 			t.Fatal(err)

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -152,7 +152,7 @@ func policyOf(t *testing.T, heading string, nth int) (actions []string) {
 // The commands for items found by id work in their order, in virtual time, and end with a move that is over, finished and taken back. They
 // print what the page shows, and send what its policy allows.
 func TestMovingGuideByID(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		page, sent := movingPage(t), map[string]bool{}
 		watched := func() *userTable {
 			u := newUserTable(t, 1000, local.Options{Signatures: true})
@@ -216,7 +216,7 @@ func TestMovingGuideByID(t *testing.T) {
 // The commands for a move into another table work in their order, in virtual time, and print what the page shows. Programs with either table
 // work until the move is finished.
 func TestMovingGuideIntoATable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		one := newMembers(t)
 		ran, page := 0, movingPage(t)
 		for line := range strings.Lines(page) {
@@ -301,7 +301,7 @@ func (u *userTable) openIn(table string, with layout.Layout) *heatsink.Collectio
 
 // The commands for a list work in their order.
 func TestMovingGuideOfAList(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Signatures: true})
 		if err != nil {
 			t.Fatal(err)

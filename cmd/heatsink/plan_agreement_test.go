@@ -7,9 +7,9 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"testing/synctest"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/corpus"
 	"github.com/heatsink-go/heatsink/internal/observed"
 	"github.com/heatsink-go/heatsink/plan"
@@ -31,7 +31,7 @@ func TestPlanAgreesOnTheCorpus(t *testing.T) {
 		if len(c.Piles) > 0 {
 			continue // a scan has no rates
 		}
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			report, err := c.Report()
 			if err != nil {
 				t.Fatal(err)

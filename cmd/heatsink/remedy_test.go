@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,6 +23,7 @@ import (
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
 	"github.com/heatsink-go/heatsink/heat/heattest"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
@@ -498,7 +498,7 @@ func (r *remedy) plan(t *testing.T, report heat.Report, findings []heat.Finding)
 // run offers a workload to a new engine with physics, in virtual time, and returns what a recorder and CloudWatch saw of it.
 func (w workload) run(t *testing.T, perSecond int) (recorded, metrics heat.Report) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := heattest.Start(t, heattest.Options{Expected: true, Heat: heat.Options{Layouts: w.layouts}})
 		if _, err := db.DB.Client().CreateTable(t.Context(), w.table()); err != nil {
 			t.Fatal(err)
@@ -554,7 +554,7 @@ func TestRemedyOfExpiredItems(t *testing.T) {
 		ID      string `dynamodbav:"sk"`
 		Expires int64  `dynamodbav:"ttl"`
 	}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := heattest.Start(t, heattest.Options{Expected: true, Engine: local.Options{TTLInterval: 100 * 24 * time.Hour}})
 		client := db.Client()
 		if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {

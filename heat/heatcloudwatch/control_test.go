@@ -3,7 +3,6 @@ package heatcloudwatch_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -20,7 +20,7 @@ import (
 // and the report says so.
 func TestInsightsLeaveControlItemsOut(t *testing.T) {
 	look := func(control bool) (report heat.Report) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 100, Window: time.Second, OnDemandPartitions: 64, NoSplits: true}})
 			if err != nil {
 				t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,13 +17,14 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // X25: Contributor Insights list the keys that were used most and those that were throttled, through the SDK's own clients;
 // and they agree with a recorder on who is hottest.
 func TestInsightsNameTheHotKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 100, Window: time.Second}})
 		if err != nil {
 			t.Fatal(err)
@@ -139,7 +139,7 @@ func insightsOf(
 // Totals are those of all keys however few are listed; requests are those that were refused as well; rates are those of
 // whole minutes; and the order of the rules does not matter.
 func TestInsightsOfUsedAndRefusedKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, client := busy(t, types.ContributorInsightsModeAccessedAndThrottledKeys)
 		whole := insightsOf(t, db.CloudWatchClient(), client, heatcloudwatch.Options{}).Resources[0].Writes
 		if whole.Units != 110 || whole.Throttled != 200 || whole.Requests != 310 || whole.Distinct.Keys != 5 || len(whole.Keys) != 5 {
@@ -175,7 +175,7 @@ func TestInsightsOfUsedAndRefusedKeys(t *testing.T) {
 // Without minutes and totals, which CloudWatch calls approximate and may leave out, rates are averages and totals those of
 // the listed keys.
 func TestInsightsWithoutMinutes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, client := busy(t, types.ContributorInsightsModeAccessedAndThrottledKeys)
 		bare := insightReports{db.CloudWatchClient(), func(_ string, out *cloudwatch.GetInsightRuleReportOutput) error {
 			out.AggregateValue, out.ApproximateUniqueCount = nil, nil
@@ -195,7 +195,7 @@ func TestInsightsWithoutMinutes(t *testing.T) {
 
 // Where only throttled keys are listed, nothing else is claimed.
 func TestInsightsOfThrottledKeysOnly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, client := busy(t, types.ContributorInsightsModeThrottledKeys)
 		report := insightsOf(t, db.CloudWatchClient(), client, heatcloudwatch.Options{})
 		got := report.Resources[0].Writes
@@ -211,7 +211,7 @@ func TestInsightsOfThrottledKeysOnly(t *testing.T) {
 
 // A rule that has gone since it was listed leaves the others; anything else that CloudWatch refuses is an error.
 func TestInsightsOfARuleThatIsRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, client := busy(t, types.ContributorInsightsModeAccessedAndThrottledKeys)
 		refuse := func(err error) insightReports {
 			return insightReports{db.CloudWatchClient(), func(rule string, _ *cloudwatch.GetInsightRuleReportOutput) error {
@@ -258,7 +258,7 @@ func TestInsightsSayWhyThereAreNone(t *testing.T) {
 
 // Reads and writes are measured by what a partition serves of them: three read units are one of a write.
 func TestInsightsOfReadsAndWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, client := busy(t, types.ContributorInsightsModeAccessedAndThrottledKeys)
 		for range 30 {
 			if _, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("views"), ConsistentRead: aws.Bool(true), Key: map[string]types.AttributeValue{
@@ -276,7 +276,7 @@ func TestInsightsOfReadsAndWrites(t *testing.T) {
 
 // A key of several attributes reads as the recorder has it, in an index as well.
 func TestInsightsOfAKeyOfSeveralAttributes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -34,7 +34,7 @@ func burn(ctx context.Context, client *dynamodb.Client, table, key string, perTi
 // 004-13, 004-14, X17, X24, X25: an hour in sums of a minute, throttles by their reason and not UserErrors: a hot
 // partition while the table has room. The engine answers as CloudWatch does, through the SDK's own client.
 func TestMetricsShowAHotPartition(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		// Partitions of a tenth of the usual size, so that less makes them hot.
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 100, Window: time.Second}})
 		if err != nil {
@@ -71,7 +71,7 @@ func TestMetricsShowAHotPartition(t *testing.T) {
 
 // A steady rate is the same at any second of a minute, and no report ends in the future.
 func TestMetricsOfASteadyRate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func (f *failing) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDat
 
 // 004-13: SystemErrors are reported, apart from throttles and by direction; UserErrors are not even asked for.
 func TestMetricsReportSystemErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)
@@ -191,7 +191,7 @@ func (p paged) GetMetricData(ctx context.Context, in *cloudwatch.GetMetricDataIn
 
 // All pages are read, whatever their size.
 func TestMetricsReadAllPages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)

@@ -3,12 +3,12 @@ package heatcloudwatch_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 
 	"github.com/heatsink-go/heatsink/heat/heatcloudwatch"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // asked returns the time of a report, after a look at what CloudWatch is asked for: whole minutes.
@@ -30,7 +30,7 @@ func asked(t *testing.T, o heatcloudwatch.Options) (from, to time.Time) {
 
 // Whole minutes are asked for, in UTC, however short and in whatever zone the time is.
 func TestOptionsAreWholeMinutes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		time.Sleep(time.Hour + 7*time.Second) // 01:00:07
 		kathmandu := time.FixedZone("NPT", 5*3600+45*60)
 		day := func(hour, minute, second int) time.Time {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -16,6 +15,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatotel"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -74,7 +74,7 @@ func of(span tracetest.SpanStub, name string) string {
 
 // A Query is a span with a request for each shard below it. Throttles have DynamoDB's reasons, and are followed by retries.
 func TestTracerOfAQuery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var before int
 		exported := traced(t, heatotel.TracerOptions{}, func(views *heatsink.Collection[view]) {
 			for i := range 40 {

@@ -3,7 +3,6 @@ package heatpage_test
 import (
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,13 +10,14 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatpage"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // A round of an engine has its partitions, those of indexes too, and which of them has a key. A table that is gone, and a key
 // that was cut, have none, and do not keep the others from being shown.
 func TestOfEngine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)

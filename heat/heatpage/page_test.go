@@ -21,6 +21,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // browser does with frames what page.js does.
@@ -128,7 +129,7 @@ func decode(t interface{ Fatal(...any) }, data []byte) *frame {
 
 // A page whose source fails says why, goes on when it answers again, and lets everybody go at its end.
 func TestRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var away atomic.Bool
 		page, err := New(Options{Source: func(context.Context) (Round, error) {
 			if away.Load() {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heattest"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -81,7 +81,7 @@ func TestStart(t *testing.T) {
 		{name: "half of all, allowed", options: heattest.Options{Allow: heat.Warning}, key: func(i int) string { return []string{"TODAY", manyKeys(i)}[i%2] }, rate: 160},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				j := &judged{}
 				db := heattest.Start(j, c.options)
 				if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
@@ -136,7 +136,7 @@ func TestOptions(t *testing.T) {
 
 // The zero options have DynamoDB's physics: without them nothing could fail.
 func TestPhysicsByDefault(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := heattest.Start(t, heattest.Options{})
 		if err := db.CreateTable(t.Context(), "orders", "pk", "sk"); err != nil {
 			t.Fatal(err)

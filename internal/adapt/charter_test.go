@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/layout"
@@ -29,7 +30,7 @@ func static(shards int, older ...layout.Layout) func(*Options) {
 
 // The first use writes the charter, and the next minute's uses send nothing.
 func TestCharterIsWrittenOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		for range 5 {
@@ -138,7 +139,7 @@ func TestCharterDamaged(t *testing.T) {
 		"new need":     {"_hs_needs", &types.AttributeValueMemberS{Value: `["ledger","teleport"]`}, charter.ErrNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t)
 				known := newBook(t, client)
 				if err := known.Ready(t.Context()); err != nil {
@@ -164,7 +165,7 @@ func TestCharterDamaged(t *testing.T) {
 
 // If the charter cannot be read, a process that has never read it does not know what to do. One that has goes on.
 func TestCharterThatCannotBeRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		if err := b.Ready(t.Context()); err != nil {
@@ -193,7 +194,7 @@ func TestCharterThatCannotBeRead(t *testing.T) {
 
 // A caller whose context ends says nothing about the charter: the next caller reads it.
 func TestCharterOfAContextThatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client, static(4))
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -223,7 +224,7 @@ func TestCharterOfAContextThatEnds(t *testing.T) {
 
 // Who waits for the first read of the charter leaves when its context ends.
 func TestCharterWaitEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		client.Delay(faulty.Exactly(time.Minute))
 		b := newBook(t, client)
@@ -247,7 +248,7 @@ func TestCharterWaitEnds(t *testing.T) {
 // Rewrite replaces the charter. Within a minute each process with the layout before refuses the collection, in all its
 // goroutines, and for as long as the charter says so.
 func TestCharterRewritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		before, after := newBook(t, client, static(4)), newBook(t, client.Direct, static(16))
 		if err := before.Ready(t.Context()); err != nil {
@@ -312,7 +313,7 @@ func TestCharterWithMoreOlderLayouts(t *testing.T) {
 
 // A process that the charter has refused stays refused if the charter cannot be read any more.
 func TestCharterThatCannotBeReadAfterARefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client, static(4))
 		if err := b.Ready(t.Context()); err != nil {
@@ -336,7 +337,7 @@ func TestCharterThatCannotBeReadAfterARefusal(t *testing.T) {
 // An adaptive or movable collection refuses a global table. It asks before its first use, and not again. A process that may not describe
 // the table goes on, and so does a collection whose layout stays.
 func TestGlobalTablesAreRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		described, replicas, denied := 0, 0, error(nil)
 		describe := func(o *Options) {
@@ -381,7 +382,7 @@ func TestGlobalTablesAreRefused(t *testing.T) {
 
 // A failure is not that of those who come after it, even at the same instant.
 func TestFailureIsNotKept(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), faulty.Always(faulty.Denied))
 		b := newBook(t, client)
 		if err := b.Ready(t.Context()); err == nil {

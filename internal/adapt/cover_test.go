@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
@@ -65,7 +66,7 @@ func TestCoverTellsTwice(t *testing.T) {
 
 // An eventual read uses what is known for as long as Keep says, and not longer.
 func TestCoverKeeps(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		b := newBook(t, client, func(o *Options) { o.Keep = 10 * time.Second })
 		other := newBook(t, client)
@@ -86,7 +87,7 @@ func TestCoverKeeps(t *testing.T) {
 
 // An eventual read that shares a request knows no more than that request has seen, so that it does not keep it for longer.
 func TestCoverKeepsFromTheRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		slow := faulty.On(t, client, nil)
 		slow.Delay(faulty.Exactly(8 * time.Second))
@@ -251,7 +252,7 @@ func TestLedgerThatCannotBeRead(t *testing.T) {
 
 // The caller's own context is no fault of the ledger.
 func TestCoverOfAContextThatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		client.Decide(faulty.Always(faulty.Unanswered).Of("GetItem"))
@@ -267,7 +268,7 @@ func TestCoverOfAContextThatEnds(t *testing.T) {
 // Several requests of one read wait for one ledger. If the one that reads it is given up, as the slower of two that were hedged
 // is, the others read it themselves.
 func TestCoverOutlivesAContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		newBook(t, client.Direct).grow(t, "k", 8)
 		b := newBook(t, client)

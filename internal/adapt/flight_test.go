@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
@@ -39,7 +40,7 @@ func (b book) ask(ctx context.Context, t testing.TB, strong bool) ledger.LedgerR
 
 // A strong read shares only a request that is sent after it began. An eventual one shares any.
 func TestFlightsAreSharedForward(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		slow := faulty.On(t, client, nil)
 		slow.Delay(faulty.Exactly(time.Second))
@@ -91,7 +92,7 @@ func TestFlightConsistency(t *testing.T) {
 
 // An eventual reader that waits for the next request gets the strong one that another asked for.
 func TestFlightBecomesStrong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		client.Delay(faulty.Exactly(time.Second))
 		b := newBook(t, client)
@@ -116,7 +117,7 @@ func TestFlightBecomesStrong(t *testing.T) {
 func TestFlightsSurviveContexts(t *testing.T) {
 	errAsked := errors.New("the caller has had enough")
 	for seed := range uint64(150) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 7))
 			client := start(t)
 			slow := faulty.On(t, client, nil)
@@ -168,7 +169,7 @@ func TestFlightsSurviveContexts(t *testing.T) {
 
 // If a request fails, all who share it are told, and the next reader sends another.
 func TestFlightFails(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), faulty.Script(faulty.None, faulty.Denied))
 		client.Delay(faulty.Exactly(time.Second))
 		b := newBook(t, client)
@@ -194,7 +195,7 @@ func TestFlightFails(t *testing.T) {
 
 // Readers of different keys do not wait for each other.
 func TestFlightsOfOtherKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		client.Delay(faulty.Exactly(time.Second))
 		b := newBook(t, client)

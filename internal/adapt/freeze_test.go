@@ -5,19 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
 
 // If nobody can tell whether the collection is frozen, no key grows: not by hand, and not by the law.
 func TestNoGrowthWithoutTheCharter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		b.grow(t, "other", 2) // the process knows the charter

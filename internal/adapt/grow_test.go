@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 	"github.com/heatsink-go/heatsink/layout"
@@ -143,7 +143,7 @@ func TestGrowWithALostAnswer(t *testing.T) {
 
 // A caller whose context ends during a growth is told that nobody knows.
 func TestGrowOfAContextThatEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		b.grow(t, "k", 2)

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
 )
@@ -18,7 +18,7 @@ var today = time.Date(2024, 12, 2, 0, 0, 0, 0, time.UTC)
 // A bucket that follows on a wide one begins wide, before its first write. One that follows on a cold one does not, and nothing
 // is stored for it.
 func TestHint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client, byDay)
 		if _, _, err := b.Grow(t.Context(), "hot", today, ledger.Growth{To: 16}); err != nil {

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
@@ -131,7 +131,7 @@ func TestThrottlesThatGrow(t *testing.T) {
 		"another error":             {400, errors.New("no"), "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var made decisions
 				client := start(t)
 				b := newBook(t, client, made.option)
@@ -158,7 +158,7 @@ func TestThrottlesThatGrow(t *testing.T) {
 
 // The load of a key is that of all processes: none of these is hot by itself.
 func TestLoadOfManyProcesses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		var wg sync.WaitGroup
 		books := make([]book, 10)
@@ -179,7 +179,7 @@ func TestLoadOfManyProcesses(t *testing.T) {
 
 // A growth is told by the process that has made it, and by no other.
 func TestGrowthIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		var wg sync.WaitGroup
 		var made decisions
@@ -198,7 +198,7 @@ func TestGrowthIsToldOnce(t *testing.T) {
 
 // Decisions that repeat themselves are told once.
 func TestDecisionsAreToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var made decisions
 		b := newBook(t, start(t), made.option, func(o *Options) { o.Law.Frozen = true })
 		b.load("k", 2000, 60, nil)
@@ -221,7 +221,7 @@ func TestRemedy(t *testing.T) {
 		{"", 0, []string{"aws dynamodb update-table --table-name items --warm-throughput WriteUnitsPerSecond=1000,ReadUnitsPerSecond=3000", "once"}},
 		{"listing", 0.5, []string{"--table-name items", `"IndexName":"listing"`, "500.00 dollars"}},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var made decisions
 			b := newBook(t, start(t), made.option, func(o *Options) { o.Index, o.WarmPrice = c.index, c.price })
 			reason, resource := "TableWriteKeyRangeThroughputExceeded", ofTable
@@ -249,7 +249,7 @@ func TestGrowthThatFails(t *testing.T) {
 		"ledger":      {"PutItem", "its growth could not be stored"},
 		"accumulator": {"UpdateItem", "the rate of a key was not reported"},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := faulty.On(t, start(t), nil)
 			b := newBook(t, client)
 			if err := b.Ready(context.Background()); err != nil {
@@ -271,7 +271,7 @@ func TestGrowthThatFails(t *testing.T) {
 
 // What a watch starts has ended when End returns, also if it takes longer than the write.
 func TestWatchWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		b.load("k", 2000, 4, nil)
@@ -399,7 +399,7 @@ func TestThrottledKeyIsWatched(t *testing.T) {
 
 // Each growth of a key is told, also if nothing else was decided in between.
 func TestEachGrowthIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var made decisions
 		client := start(t)
 		b := newBook(t, client, made.option)
@@ -431,7 +431,7 @@ func TestGrowthThatFailsIsTriedAtTheNextReport(t *testing.T) {
 			return func() error { return b.Thaw(context.Background()) }
 		},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := faulty.On(t, start(t), nil)
 			b := newBook(t, client)
 			if err := b.Ready(t.Context()); err != nil {

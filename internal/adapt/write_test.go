@@ -4,11 +4,11 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/ledger"
@@ -101,7 +101,7 @@ func TestWriteChoosesBadly(t *testing.T) {
 // A writer that is throttled looks whether somebody has made the key wider, once a second at most. If it cannot, it says so and
 // keeps to what it knows.
 func TestThrottledWriterLooks(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(t, client)
 		newBook(t, client.Direct).grow(t, "k", 8)
@@ -126,7 +126,7 @@ func TestThrottledWriterLooks(t *testing.T) {
 
 // A writer that has met a ledger of a newer version looks again by itself, and goes on once that is over.
 func TestWriterThatMetANewerVersionLooksAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		newBook(t, client).grow(t, "k", 8)
 		overwrite(t, client, "_hs#L#orders##k", "_hs_v", &types.AttributeValueMemberN{Value: "99"})

@@ -5,9 +5,9 @@ import (
 	"flag"
 	"os"
 	"testing"
-	"testing/synctest"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/corpus"
 )
 
@@ -38,7 +38,7 @@ func (h *half) add(c *corpus.Case, findings []heat.Finding) {
 func TestFindings(t *testing.T) {
 	var result struct{ Tuned, Apart half }
 	for _, c := range corpus.Cases() {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			report, err := c.Report()
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestExamples(t *testing.T) {
 	}
 	var result []example
 	for _, c := range corpus.Examples() {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			report, err := c.Report()
 			if err != nil {
 				t.Fatal(err)

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -27,7 +27,7 @@ func TestPutAll(t *testing.T) {
 		"conflicted": {faulty.BrokeDown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				table, client := open(t, heatsink.Retry{})
 				items := make([]heatsink.Item, 60)
 				for i := range items {
@@ -59,7 +59,7 @@ func TestPutAll(t *testing.T) {
 // Of a batch with items that DynamoDB rejects, those fail and the others are written. What never gets through has its error,
 // by its own key, and what may be there is told apart.
 func TestPutAllFailsByItem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		table, client := open(t, heatsink.Retry{})
 		items := make([]heatsink.Item, 30)
 		for i := range items {
@@ -123,7 +123,7 @@ func TestPutAllDoesNotTrustStrangers(t *testing.T) {
 		"a deletion":   {DeleteRequest: &types.DeleteRequest{Key: item("a", "1")}},
 	} {
 		for _, throttled := range []bool{false, true} { // after the lie
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				honest, client := open(t, heatsink.Retry{})
 				if throttled {
 					client.Decide(faulty.Always(faulty.Throttled).Of("BatchWriteItem"))
@@ -147,7 +147,7 @@ func TestPutAllDoesNotTrustStrangers(t *testing.T) {
 
 // What a lost answer was about stays unknown, whatever the later answers say about the other attempts.
 func TestPutAllUnknownAfterLostAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		table, client := open(t, heatsink.Retry{})
 		first := faulty.Script(faulty.LostAnswer, faulty.Partly)
 		client.Decide(func(r faulty.Request) faulty.Fault { return cmp.Or(first(r), faulty.Throttled) })

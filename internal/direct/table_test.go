@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -56,7 +56,7 @@ func of(pk string) func(*dynamodb.QueryInput) {
 
 // Every operation does what its name says, and is metered: requests, retries, throttles, and what the engine charges.
 func TestOperations(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		table, client := open(t, heatsink.Retry{})
 		var meter heatsink.Meter
 		ctx := heatsink.WithMeter(context.Background(), &meter)
@@ -101,7 +101,7 @@ func TestOperations(t *testing.T) {
 
 // A write that is not repeatable ends with the first lost answer, and says that nobody knows. Errors have the key.
 func TestLostAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for _, repeatable := range []bool{true, false} {
 			table, client := open(t, heatsink.Retry{})
 			client.Decide(faulty.Script(faulty.LostAnswer))
@@ -132,7 +132,7 @@ func TestLostAnswers(t *testing.T) {
 // A query goes through all pages, also if some are throttled, and stops where the loop does. A server whose pages have no
 // end is an error.
 func TestQueryReadsAllPages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		table, client := open(t, heatsink.Retry{})
 		for i := range 10 {
 			large := item("a", fmt.Sprint(i))
@@ -221,7 +221,7 @@ func second[T any](_ T, err error) error { return err }
 
 // A read of an item that several keys have tries another key when one is throttled, and says which it tried last.
 func TestGetAny(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		table, client := open(t, heatsink.Retry{})
 		if err := table.Put(t.Context(), item("b", "1"), nil); err != nil {
 			t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"testing"
 	"testing/synctest"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // The tests of this file were written for breaks of a line that no other test noticed.
@@ -14,7 +16,7 @@ import (
 // Who gives up at the very moment when its turn comes hands the turn on: to the next who waits, or back.
 func TestTurnThatComesTooLateIsHandedOn(t *testing.T) {
 	for _, next := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			l := NewLimiter(1)
 			passes(t, l, 1)
 			ctx, cancel := context.WithCancel(context.Background())

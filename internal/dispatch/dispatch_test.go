@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/heatsink-go/heatsink/internal/attempt"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/meter"
 )
@@ -24,7 +24,7 @@ func newTest(retry Retry) *Dispatcher {
 }
 
 func TestAttemptsUntilDone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := newTest(Retry{})
 		var m meter.Meter
 		errs := []error{faulty.Throttled.Err(), faulty.BrokeDown.Err(), faulty.Unreached.Err(), nil}
@@ -40,7 +40,7 @@ func TestAttemptsUntilDone(t *testing.T) {
 
 // Who sees a request on its way is told which attempt it is. The first has the context of the caller, with nothing added.
 func TestAttemptsAreMarked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		own := t.Context()
 		var seen []int
 		_, err := newTest(Retry{}).Do(own, Request{Send: func(ctx context.Context, n int) error {
@@ -72,7 +72,7 @@ func TestAttemptsEnd(t *testing.T) {
 		{"not again", faulty.LostAnswer.Err(), func(v Verdict) bool { return v != Unknown }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				d := newTest(Retry{})
 				sent, err := d.Do(context.Background(), Request{Send: func(context.Context, int) error { return c.err }, Again: c.again})
 				if sent != c.want || !errors.Is(err, c.err) {
@@ -105,7 +105,7 @@ func TestBackoff(t *testing.T) {
 }
 
 func TestAttemptsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := newTest(Retry{Base: time.Hour, Max: time.Hour})
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -136,7 +136,7 @@ func TestAttemptsContext(t *testing.T) {
 
 // An attempt that takes too long is given up and repeated, its outcome being unknown.
 func TestAttemptTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := newTest(Retry{Attempts: 3, Timeout: time.Second, Base: time.Nanosecond, Max: time.Nanosecond})
 		start, verdicts := time.Now(), 0
 		sent, err := d.Do(context.Background(), Request{Send: func(ctx context.Context, attempt int) error {
@@ -160,7 +160,7 @@ func TestAttemptTimeout(t *testing.T) {
 // What never left the process is no request: neither one that waited for its turn in vain, nor one that the SDK could not
 // write down, nor one that reached nobody.
 func TestMeterCountsWhatWasSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		gate := NewLimiter(1)
 		d := New(Retry{}, gate, rand.New(rand.NewPCG(1, 2)).Uint64N)
 		pass, err := gate.acquire(t.Context())
@@ -188,7 +188,7 @@ func TestMeterCountsWhatWasSent(t *testing.T) {
 
 // Waiting for one's turn is not part of the time that an attempt may take, and a request that panics gives its turn back.
 func TestGate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		gate := NewLimiter(1)
 		d := New(Retry{Timeout: time.Second}, gate, nil)
 		pass, _ := gate.acquire(t.Context())
@@ -211,7 +211,7 @@ func TestGate(t *testing.T) {
 }
 
 func TestNegativeBudgetRetriesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		sent, err := newTest(Retry{Budget: -1}).Do(t.Context(), Request{Send: func(context.Context, int) error { return faulty.Throttled.Err() }})
 		if sent != 1 || err == nil {
 			t.Errorf("got %d attempts and %v, want 1 and an error", sent, err)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // passes acquires n passes that are there.
@@ -106,7 +108,7 @@ func TestLimiterFloorIsNotAboveTheMost(t *testing.T) {
 }
 
 func TestLimiterIsFirstComeFirstServed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := NewLimiter(2)
 		held := passes(t, l, 2)
 		var mu sync.Mutex
@@ -145,7 +147,7 @@ func TestLimiterIsFirstComeFirstServed(t *testing.T) {
 }
 
 func TestLimiterContextEndsWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := NewLimiter(1)
 		held := passes(t, l, 1)[0]
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -198,7 +200,7 @@ func TestLimiterModel(t *testing.T) {
 				takes: rapid.IntRange(0, 5).Draw(rt, "takes"), throttled: rapid.IntRange(0, 3).Draw(rt, "throttled") == 0,
 			}
 		}
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			l := NewLimiter(most)
 			var mu sync.Mutex
 			under, served, gone := 0, 0, 0

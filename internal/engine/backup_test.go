@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
@@ -71,7 +72,7 @@ func (h *halt) reached(s stage) {
 
 // What stands in the way of what while a table is restored.
 func TestChangesBesideARestore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHalt()
 		e := openEngine(t, Options{reached: h.reached})
 		createTable(t, e, newTableInput("tab", "pk:S"))
@@ -125,7 +126,7 @@ func TestChangesBesideARestore(t *testing.T) {
 
 // What is written while a backup is made is not in it.
 func TestBackupIsOfOneMoment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHalt()
 		e := openEngine(t, Options{reached: h.reached})
 		createTable(t, e, newTableInput("tab", "pk:S"))
@@ -372,7 +373,7 @@ func TestRestoreWithoutItsSourceIsGivenUp(t *testing.T) {
 
 // The backup of a deleted table is there for 35 days.
 func TestSystemBackupExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		for range 2 { // also within the same millisecond
 			createTable(t, e, newTableInput("tab", "pk:S").withGlobal("idx", "a:S"))
@@ -490,7 +491,7 @@ func TestDescribedTimesAreRestorable(t *testing.T) {
 		"after a clock was set back": {0, time.Hour + 123*time.Microsecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				e := openEngine(t, Options{})
 				createTable(t, e, newTableInput("tab", "pk:S"))
 				time.Sleep(c.turn)

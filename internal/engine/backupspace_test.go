@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -136,7 +136,7 @@ func TestHistoryThatIsGone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				e := openEngine(t, Options{})
 				createTable(t, e, newTableInput("tab", "pk:S"))
 				setRecovery(t, e, "tab", true)

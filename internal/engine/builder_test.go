@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
@@ -95,7 +96,7 @@ func stored(t testing.TB, e *Engine, table, index string) map[string]string {
 }
 
 func TestAddIndexShowsItsStates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{StatusDelay: 30 * time.Second, Physics: &partition.Options{}})
 		createTable(t, e, newTableInput("tab", "pk:S").provisioned(1000, 1000))
 		time.Sleep(time.Minute)
@@ -352,7 +353,7 @@ func TestChangesBesideAnIndex(t *testing.T) {
 				}
 				wantError(t, err, want.typ, want.text)
 			}
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				e := openEngine(t, Options{StatusDelay: time.Minute})
 				createTable(t, e, newTableInput("tab", "pk:S").withGlobal("old", "o:S"))
 				time.Sleep(time.Minute)
@@ -509,7 +510,7 @@ func TestAddIndexBeyondQuota(t *testing.T) {
 // A backfill takes the index's capacity, as much as there is, and not more. Table
 // writes that the index does not hold go on; those that it holds share it.
 func TestBackfillSharesTheIndexCapacity(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{}})
 		createTable(t, e, newTableInput("tab", "pk:S").provisioned(1000, 1000))
 		const items, rate = 2000, 5
@@ -565,7 +566,7 @@ func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 // Reads that a lag sets back never see less of an index than what was there when it
 // became ACTIVE.
 func TestLagSeesWholeIndex(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Lag: &Lag{Min: time.Minute, Max: time.Minute}})
 		createTable(t, e, newTableInput("tab", "pk:S"))
 		for i := range 1000 {
@@ -585,7 +586,7 @@ func TestLagSeesWholeIndex(t *testing.T) {
 
 // A new table is CREATING for a while, in which there is nothing to do with it.
 func TestStatusDelayOfTables(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{StatusDelay: 5 * time.Second})
 		createTable(t, e, newTableInput("tab", "pk:S").withGlobal("idx", "a:S"))
 		wantStates(t, describeTable(t, e, "tab"), "CREATING idx=CREATING")
@@ -630,7 +631,7 @@ func TestBackfillWaits(t *testing.T) {
 		}
 	})
 	t.Run("for a transaction", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			e := openEngine(t, Options{})
 			createTable(t, e, newTableInput("tab", "pk:S"))
 			putItem(t, e, "tab", fields("pk", "p", "a", "x"))
@@ -784,7 +785,7 @@ func end(t *testing.T, e *Engine, crash bool) {
 
 // A panic in a backfill is told, and the backfill goes on.
 func TestBackfillSurvivesPanics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var once sync.Once
 		var log strings.Builder
 		e := openEngine(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), fillBatch: 2, reached: func(s stage) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // laggard is an engine that is set back, with a table.
@@ -95,7 +95,7 @@ func reads(t *testing.T, e *Engine) map[string]func() string {
 // With a fixed lag a write is seen exactly that much later by whoever does not
 // ask for consistency, and at once by whoever does.
 func TestLagIsExact(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const lag = time.Second
 		e := laggard(t, Lag{Min: lag, Max: lag})
 		put := func(v string) { putItem(t, e, "tab", fields("pk", "p", "sk", "s", "g", "p", "other", "o", "v", v)) }
@@ -139,7 +139,7 @@ func TestLagIsExact(t *testing.T) {
 // the same.
 func TestLagIsBounded(t *testing.T) {
 	run := func(t *testing.T, seed uint64) (seen string) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			lag := Lag{Min: 100 * time.Millisecond, Max: time.Second, Seed: seed}
 			e := laggard(t, lag)
 			pauses := rand.New(rand.NewPCG(1, 2))

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // hold locks an item as a write under way does.
@@ -136,7 +138,7 @@ func TestWaitsEndWithTheirContext(t *testing.T) {
 		"delete of table, stream": {streamWriter, drop},
 	} {
 		t.Run(what, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				e := openEngine(t, Options{})
 				in := newTableInput("tab", "pk:S")
 				in.Stream = &StreamSpecification{Enabled: new(true), ViewType: new("KEYS_ONLY")}
@@ -279,7 +281,7 @@ func TestCloseEndsWhileRequestsWait(t *testing.T) {
 		"with contexts":    func() (context.Context, context.CancelFunc) { return context.WithCancel(context.Background()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				e, err := Open(Options{})
 				if err != nil {
 					t.Fatal(err)
@@ -383,7 +385,7 @@ func TestItemsAreLockedInTheirOrder(t *testing.T) {
 	} {
 		for _, pks := range [][]string{{"a", "b", "c"}, {"c", "b", "a"}} {
 			t.Run(fmt.Sprint(operation, pks), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					e := openEngine(t, Options{})
 					createTable(t, e, newTableInput(name, "pk:S"))
 					key := func(pk string) []byte { return e.tables[name].itemKey(fields("pk", pk)) }
@@ -411,7 +413,7 @@ func TestItemsAreLockedInTheirOrder(t *testing.T) {
 // A request that left during an earlier change may tell a later one that it is
 // alone. That one looks for itself.
 func TestTableLockIsNotTakenOnAWord(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var l tableLock
 		if err := l.rlock(t.Context()); err != nil {
 			t.Fatal(err)

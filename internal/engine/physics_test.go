@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
@@ -22,7 +22,7 @@ import (
 // Whatever is refused: what was acknowledged is there, nothing else is, the index
 // agrees with the table, and no partition took more than it may.
 func TestPhysicsLosesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		tables := 0
 		// In a bubble there is no T.Deadline, for which rapid would ask.
 		rapid.Check(struct{ testing.TB }{t}, func(rt *rapid.T) {
@@ -423,7 +423,7 @@ func (h *heated) checkObserved(rt *rapid.T) {
 // entry that moves is charged where it was and where it will be, and local
 // indexes are charged to the table.
 func TestPhysicsChargesEveryArm(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{}})
 		createTable(t, e, newTableInput("tab", "pk:S sk:S").withLocal("local", "pk:S other:S").withGlobal("global", "kind:S"))
 		put := func(kind string) *PutItemInput {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -22,7 +23,7 @@ func TestRestoresAreExact(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		// rapid ends runs by panics, in its own goroutine.
 		var ended any
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			defer func() { ended = recover() }()
 			checkRestores(t, rt)
 		})

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
 // An observer is told the key of a query, one request for each page, and no key of any page of a scan.
 func TestObserverIsToldOfPages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var told []Access
 		dropped := ""
 		e := openEngine(t, Options{
@@ -68,7 +68,7 @@ func TestObserverIsToldOfPages(t *testing.T) {
 
 // An observer is told which partition has a key: the same one each time, and not the same for all.
 func TestObserverIsToldOfPartitions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		of := make(map[string]uint64)
 		e := openEngine(t, Options{Physics: &partition.Options{}, Observe: func(a *Access) {
 			if known, ok := of[a.Key[0]]; ok && known != a.Partition || a.Partition == 0 {
@@ -92,7 +92,7 @@ func TestObserverIsToldOfPartitions(t *testing.T) {
 
 // A rule lists long keys whole, attribute by attribute.
 func TestInsightsOfLongKeys(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{}})
 		createTable(t, e, newTableInput("tab", "pk:S sk:S"))
 		in := &ContributorInsightsInput{TableName: new("tab"), Action: new("ENABLE")}

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -51,7 +51,7 @@ func TestScript(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { runScript(t, file) })
+			bubble.Test(t, func(t *testing.T) { runScript(t, file) })
 		})
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // A change shows as going on for a while, and stands in the way of others.
@@ -54,7 +55,7 @@ func TestStatusDelayOfChanges(t *testing.T) {
 	} {
 		for next, want := range c.next {
 			t.Run(what, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					e := openEngine(t, Options{StatusDelay: time.Minute})
 					createTable(t, e, newTableInput("tab", "pk:S").withGlobal("idx", "a:S").withGlobal("other", "b:S").provisioned(5, 5))
 					time.Sleep(time.Minute)
@@ -92,7 +93,7 @@ func TestStatusDelayOfChanges(t *testing.T) {
 
 // A deleted table is DELETING for a while, in which its name is taken.
 func TestStatusDelayOfDeletion(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{StatusDelay: 5 * time.Second})
 		createTable(t, e, newTableInput("tab", "pk:S"))
 		time.Sleep(5 * time.Second)

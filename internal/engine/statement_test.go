@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/partition"
 )
 
@@ -172,7 +172,7 @@ func TestSelectPagesEnd(t *testing.T) {
 // Statements are throttled by partition and told to observers by key, as the
 // operations are that they consist of.
 func TestStatementsAndPhysics(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		told := map[string][2]float64{}
 		e := openEngine(t, Options{
 			Physics: &partition.Options{Partition: partition.Rate{Read: 10, Write: 10}, Window: time.Second, OnDemandPartitions: 1, NoSplits: true},
@@ -223,7 +223,7 @@ func TestStatementsAndPhysics(t *testing.T) {
 // A SELECT of several partition keys that is throttled on its way returns what it
 // has read, and where to go on.
 func TestThrottledSelectReturnsItsBeginning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{
 			Partition: partition.Rate{Read: 10, Write: 1000}, Window: time.Second, OnDemandPartitions: 1, NoSplits: true,
 		}})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -150,7 +151,7 @@ func TestStreamViews(t *testing.T) {
 }
 
 func TestShardIteratorTypes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
 		shard := describeStream(t, e, arn).Shards[0]
@@ -262,7 +263,7 @@ func TestRecordsComeInPages(t *testing.T) {
 }
 
 func TestStreamIsSwitched(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		createTable(t, e, newTableInput("tab", "pk:S"))
 		d := switchStream(t, e, "tab", "NEW_IMAGE")
@@ -326,7 +327,7 @@ func TestStreamIsSwitched(t *testing.T) {
 
 // How long an iterator can be used, and a shard takes records, can be set.
 func TestIteratorLife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{IteratorLife: time.Second, ShardDuration: time.Minute})
 		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
 		i := shardIterator(t, e, arn, describeStream(t, e, arn).Shards[0].ShardID, "TRIM_HORIZON")
@@ -345,7 +346,7 @@ func TestIteratorLife(t *testing.T) {
 }
 
 func TestShardsAreReplaced(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
 		first := describeStream(t, e, arn).Shards[0]
@@ -391,7 +392,7 @@ func TestShardsAreReplaced(t *testing.T) {
 }
 
 func TestRecordsAreTrimmed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
 		shard := describeStream(t, e, arn).Shards[0].ShardID
@@ -432,7 +433,7 @@ func TestRecordsAreTrimmed(t *testing.T) {
 // TestIdleReaderMissesNothing reads an idle shard for more than a day: a reader
 // that keeps up is never told that something was trimmed.
 func TestIdleReaderMissesNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{ShardDuration: 72 * time.Hour})
 		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
 		i := shardIterator(t, e, arn, describeStream(t, e, arn).Shards[0].ShardID, "LATEST")
@@ -451,7 +452,7 @@ func TestIdleReaderMissesNothing(t *testing.T) {
 
 func TestStreamSurvivesReopening(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		open := func() *Engine {
 			e, err := Open(Options{Dir: dir})
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // openCounted opens an engine with a table that has a TTL, and counts how often
@@ -35,7 +36,7 @@ func openCounted(t *testing.T, options Options) (*Engine, *atomic.Int64) {
 // The sweeper sleeps until an item expires. A look every second would be 86,400
 // of them a day.
 func TestSweeperSleeps(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, looks := openCounted(t, Options{})
 		time.Sleep(24 * time.Hour)
 		if n := looks.Swap(0); n != 0 {
@@ -82,7 +83,7 @@ func TestOddTimesToLive(t *testing.T) {
 		"very negative":   {"-9E+125", false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				e, looks := openCounted(t, Options{})
 				n, err := attr.ParseNumber(strings.ReplaceAll(c.ttl, "now", fmt.Sprint(time.Now().Unix())))
 				if err != nil {
@@ -110,7 +111,7 @@ func TestOddTimesToLive(t *testing.T) {
 // later.
 func TestItemsExpireInTime(t *testing.T) {
 	for seed := range uint64(20) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			interval := time.Duration(1+random.IntN(20)) * time.Second / 2
 			e, _ := openCounted(t, Options{TTLInterval: interval})
@@ -143,7 +144,7 @@ func TestItemsExpireInTime(t *testing.T) {
 
 // An item that a transaction holds when it expires is deleted once it does not.
 func TestExpiryWaitsForTransactions(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e, looks := openCounted(t, Options{})
 		putItem(t, e, "tab", fields("pk", "a", "ttl", time.Now().Unix()+10))
 		key := e.tables["tab"].itemKey(fields("pk", "a"))

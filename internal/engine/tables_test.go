@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -446,7 +446,7 @@ func TestDeleteTableRemovesEverything(t *testing.T) {
 }
 
 func TestUpdateTableThroughput(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		name := "tab"
 		createTable(t, e, newTableInput(name, "pk:S").withGlobal("idx", "a:S").provisioned(5, 5))

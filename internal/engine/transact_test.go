@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
 
@@ -357,7 +357,7 @@ func TestTokensSurviveReopening(t *testing.T) {
 
 // A token is remembered for ten minutes, and not stored for longer than needed.
 func TestTokensExpire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := openBank(t, Options{}, 0)
 		send := func(token string, want int64) {
 			t.Helper()
@@ -388,7 +388,7 @@ func TestTokensExpire(t *testing.T) {
 
 // How long a token is remembered can be set.
 func TestTokenLife(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := openBank(t, Options{TokenLife: time.Second}, 0)
 		for i, want := range []int64{1, 1, 2} {
 			if _, err := b.TransactWriteItems(t.Context(), withToken(transaction(deposit(0, 1)), "token")); err != nil {

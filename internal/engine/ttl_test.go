@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/partition"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
@@ -72,7 +73,7 @@ func TestTimeToLiveIsSetOnce(t *testing.T) {
 }
 
 func TestExpiredItemsAreDeleted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		name := "tab"
 		in := newTableInput(name, "pk:S").withGlobal("idx", "a:S")
@@ -139,7 +140,7 @@ func TestExpiredItemsAreDeleted(t *testing.T) {
 }
 
 func TestTimeToLiveTakesInManyItems(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{TTLInterval: time.Minute})
 		const items = 2*ttlBatch + 500
 		name := "tab"
@@ -167,7 +168,7 @@ func TestTimeToLiveTakesInManyItems(t *testing.T) {
 
 func TestTimeToLiveSurvivesReopening(t *testing.T) {
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		name := "tab"
 		e, err := Open(Options{Dir: dir})
 		if err != nil {
@@ -195,7 +196,7 @@ func TestTimeToLiveSurvivesReopening(t *testing.T) {
 // TestNothingRunsWithoutWork would hang if a goroutine were left: a bubble ends
 // when all its goroutines have.
 func TestNothingRunsWithoutWork(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{})
 		running := func() bool {
 			synctest.Wait()
@@ -329,7 +330,7 @@ func TestSweepAfterClose(t *testing.T) {
 // Items that expire leave their partitions, which would split for want of space
 // otherwise.
 func TestExpiryMakesPartitionsSmaller(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{}})
 		createTable(t, e, newTableInput("tab", "pk:S"))
 		setTTL(t, e, "tab", "ttl", true)

@@ -3,13 +3,13 @@ package expiry
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/attribute"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/expr"
 )
 
@@ -80,7 +80,7 @@ func TestGive(t *testing.T) {
 
 // The filter of queries and the check of single items agree to the second on what has expired.
 func TestAliveIsNotExpired(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the clock stands still
+	bubble.Test(t, func(t *testing.T) { // the clock stands still
 		ttl, names, values := TTL{Attribute: "ttl"}, map[string]string{}, Item{}
 		ttl.AddAlive(names, values)
 		alive, err := expr.ParseCondition(expr.FilterExpression, Alive, expr.NewScope(names, engineItem(t, values)))

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
@@ -73,7 +73,7 @@ func TestEveryFault(t *testing.T) {
 			continue
 		}
 		t.Run(fault.String(), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := faulty.On(t, onItems(t), faulty.Script(fault))
 				ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 				defer cancel()

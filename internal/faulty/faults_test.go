@@ -8,12 +8,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -54,7 +54,7 @@ func items(t testing.TB, client *dynamodb.Client) []map[string]types.AttributeVa
 
 // Half of a delay is on the way to DynamoDB, and half on the way back.
 func TestDelay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, onItems(t), nil)
 		client.Delay(faulty.Exactly(10 * time.Second))
 		begun := time.Now()
@@ -89,7 +89,7 @@ func TestDelay(t *testing.T) {
 
 // A late request arrives after its sender has gone on, as it was when it was sent.
 func TestLate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, onItems(t), faulty.Script(faulty.Late))
 		client.Delay(faulty.Exactly(time.Minute))
 		begun := time.Now()
@@ -117,7 +117,7 @@ func TestLate(t *testing.T) {
 // The end of the test waits for what is late: the engine is still open, and no goroutine is left in the bubble.
 func TestTheEndWaitsForWhatIsLate(t *testing.T) {
 	var client *faulty.Client
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client = faulty.On(t, onItems(t), faulty.Always(faulty.Late))
 		client.Delay(faulty.Exactly(time.Hour))
 		for i := range 3 {
@@ -133,7 +133,7 @@ func TestTheEndWaitsForWhatIsLate(t *testing.T) {
 
 // What is decided changes while requests are under way, by whoever.
 func TestManyAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, onItems(t), nil)
 		random := rand.New(rand.NewPCG(1, 2))
 		client.Delay(faulty.UpTo(random, time.Second))

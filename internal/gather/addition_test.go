@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // gaining returns stages of which each begins with some sources and gains the others after a while.
@@ -45,7 +46,7 @@ func TestMoreRunsBesideFirstRequests(t *testing.T) {
 		{"more with the first responses", 2, time.Second, 2 * time.Second},
 		{"all of them more", 0, time.Second, 2 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := seconds()
 			sources := lists(s, false, 1, []string{"b"}, []string{"b", "d"}, []string{"a", "e"}, []string{"c"})
 			start := time.Now()
@@ -87,7 +88,7 @@ func TestFirstRequestsAreSentBeforeMoreReturns(t *testing.T) {
 
 // A stage that waits for More holds up the sources along it, but no earlier stage.
 func TestMoreHoldsUpItsStage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := seconds()
 		stages := [][]Source[item]{lists(s, false, 1, []string{"b", "e"}), lists(s, false, 1, []string{"d"}, []string{"c"})}
 		plan := Stages[item]{Count: 2, Along: lists(s, false, 1, []string{"a", "b", "f"})}
@@ -134,7 +135,7 @@ func TestAddedShardsAreReadAhead(t *testing.T) {
 		{"a late shard", 10 * time.Second, 0},
 		{"a late More", time.Second, 10 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := &store{delay: func(shard string, nth int64) time.Duration {
 				if shard == "shard 0" && nth == 0 {
 					return test.shard
@@ -177,7 +178,7 @@ func TestMoreFails(t *testing.T) {
 		{"a stage that is not reached", 1, Config{Limit: 2, Prefetch: 1}, nil, 2, 2},
 		{"a stage that is not reached yet", 1, Config{Limit: 3, Prefetch: 1}, errLost, 2, 2},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s, opened := seconds(), 0
 			test.config.Lost = lost
 			plan := Stages[item]{Count: 9, Open: func(_ context.Context, i int) ([]Source[item], error) {
@@ -217,7 +218,7 @@ func TestMoreAndAllowance(t *testing.T) {
 		{"too few, and read ahead", Config{MaxRequests: 7, Prefetch: 1}, 0, 2, &AllowanceError{Sent: 7, Returned: 4, More: 1, Stage: 1}, 7},
 		{"not enough to read ahead", Config{MaxRequests: 5, Prefetch: 1}, time.Minute, 2, &AllowanceError{Sent: 4, Returned: 4, More: 2, Stage: 1}, 4},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := seconds()
 			test.config.Limit = 8
 			four := lists(s, false, 1, numbers(1), numbers(1), numbers(1), numbers(1))
@@ -240,7 +241,7 @@ func TestMoreAndAllowance(t *testing.T) {
 
 // A stage that gains sources early does not take the requests that an earlier stage needs.
 func TestEarlierStageHasTheRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := seconds()
 		four := lists(s, false, 1, numbers(1), numbers(1), numbers(1), numbers(1))
 		plan := gaining(time.Second, 2, four, four, four)
@@ -283,7 +284,7 @@ func TestAddedShardIsMissing(t *testing.T) {
 		partial bool
 		entries int
 	}{{true, 8}, {false, 0}} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := seconds()
 			s.fail = func(shard string, _ int64) error {
 				if shard == "shard 2" {
@@ -318,7 +319,7 @@ func TestContextEndsMore(t *testing.T) {
 			`2 of at least 2 shards did not answer, the first is "shard 0": context deadline exceeded`,
 		},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := &store{delay: func(string, int64) time.Duration { return test.shards }}
 			plan := gaining(time.Hour, test.known, lists(s, false, 1, numbers(3), numbers(3), numbers(3)))
 			more, ended := plan.More, false
@@ -349,7 +350,7 @@ func TestContextEndsMore(t *testing.T) {
 // Close ends the calls of More, also for stages that were opened ahead. An error of More that the context caused is no
 // error of its own.
 func TestCloseEndsMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := seconds()
 		three := lists(s, false, 1, numbers(1), numbers(1), numbers(1))
 		g, err := New(context.Background(), Config{Prefetch: 2}, gaining(time.Hour, 1, three, three, three))
@@ -386,7 +387,7 @@ func TestNextStageWaitsForMore(t *testing.T) {
 		{"too few more", [][]string{numbers(1), nil}, 2},
 		{"no more", [][]string{numbers(1)}, 2},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s, opened := seconds(), 0
 			shards := lists(s, false, 1, test.shards...)
 			plan := gaining(time.Minute, 1, shards, shards)
@@ -409,7 +410,7 @@ func TestNextStageWaitsForMore(t *testing.T) {
 
 // The requests to added shards are as large as all shards of the stage together need.
 func TestAddedShardsAreSized(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := seconds()
 		first := map[string]int{}
 		s.fetched = func(_ context.Context, shard string, size int) {

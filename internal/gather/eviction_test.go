@@ -4,8 +4,9 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // newList returns a cursor with so many entries of 10 bytes in its buffer, all of its shard.
@@ -62,7 +63,7 @@ func TestEvictionMakesRoomForAddedShards(t *testing.T) { testEviction(t, 10) }
 
 // testEviction reads 100 shards, of which so many are known when the read begins.
 func testEviction(t *testing.T, known int) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const shards, entries, size = 100, 5, 1 << 10
 		s := &store{delay: func(string, int64) time.Duration { return time.Millisecond }}
 		all := make([][]string, shards)

@@ -11,10 +11,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // TestModel reads random shards in random stages, with too little memory, while entries are evicted at random, and compares
@@ -23,7 +24,7 @@ func TestModel(t *testing.T) {
 	evicted, late, failed := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		m := drawModel(rt)
-		synctest.Test(t, func(*testing.T) {
+		bubble.Test(t, func(*testing.T) {
 			defer func() { evicted += m.evicted }()
 			if err := m.check(); err != nil {
 				rt.Error(err)
@@ -335,7 +336,7 @@ func TestFailures(t *testing.T) {
 
 // The end of the context says who was waited for, and everything has ended when Close returns.
 func TestContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := &store{delay: func(shard string, _ int64) time.Duration {
 			if shard == "shard 0" {
 				return time.Second
@@ -354,7 +355,7 @@ func TestContext(t *testing.T) {
 
 // The first requests are under way when New returns: shards take as long as the slowest.
 func TestShardsAreReadTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := &store{delay: func(string, int64) time.Duration { return time.Second }}
 		shards := make([][]string, 16)
 		for i := range shards {

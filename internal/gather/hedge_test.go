@@ -3,8 +3,9 @@ package gather
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 func TestLatencies(t *testing.T) {
@@ -55,7 +56,7 @@ func TestHedge(t *testing.T) {
 		{"hedged, and it fails", 20, func() bool { return true }, true, time.Minute, 21},
 		{"hedged, and added", 5, func() bool { return true }, false, 2125 * time.Millisecond, 21},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := &store{delay: func(shard string, nth int64) time.Duration {
 				if shard == "shard 13" && nth == 0 {
 					return time.Minute

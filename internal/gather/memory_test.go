@@ -5,10 +5,11 @@ import (
 	"errors"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // What a request brings at most is bounded by the store, what it is likely to bring by what has been seen.
@@ -94,7 +95,7 @@ func TestSharedMemoryModel(t *testing.T) {
 				shards[i][j] = page{worst, rapid.IntRange(0, worst).Draw(rt, "size"), rapid.IntRange(0, 3).Draw(rt, "takes")}
 			}
 		}
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			m := newSharedMemory(most, 0)
 			var mu sync.Mutex
 			taken, users := 0, 0 // only who has something counts
@@ -132,7 +133,7 @@ func TestSharedMemoryModel(t *testing.T) {
 }
 
 func TestSharedMemoryContextEndsWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := newSharedMemory(10, 0)
 		if err := m.reserve(context.Background(), reservation{100, 100}, 0); err != nil {
 			t.Fatal(err)

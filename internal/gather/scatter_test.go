@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // Every entry of every shard is visited, in the order of its shard, so many shards at a time.
 func TestScatter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := &store{delay: func(string, int64) time.Duration { return time.Second }}
 		sources := lists(s, false, 100, numbers(7), nil, numbers(500), numbers(1), numbers(30))
 		all := NewScatter[item](Config{Concurrency: 2, Memory: 1000, MaxEntry: 100, MaxPage: 1000})
@@ -53,7 +54,7 @@ func TestScatterFails(t *testing.T) {
 		{"fatal", [4]error{nil, nil, errFatal, nil}, true, errFatal, 1},
 		{"lost and fatal", [4]error{nil, errFatal, nil, errLost}, true, errFatal, 1},
 	} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			var ended atomic.Int64
 			all := NewScatter[item](Config{Lost: lost, Partial: test.partial})
 			err := all.Do(context.Background(), 4, func(ctx context.Context, i int) error {
@@ -76,7 +77,7 @@ func TestScatterFails(t *testing.T) {
 
 // Of several errors at the same time, that of the first shard is returned.
 func TestScatterReturnsTheFirstError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		all := NewScatter[item](Config{Lost: lost, Partial: true, Concurrency: 100})
 		err := all.Do(context.Background(), 40, func(_ context.Context, i int) error {
 			time.Sleep(time.Second)
@@ -96,7 +97,7 @@ func TestScatterReturnsTheFirstError(t *testing.T) {
 
 // The caller's context, its errors and its panics come through.
 func TestScatterEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		all := NewScatter[item](Config{Lost: lost, Partial: true, Concurrency: 1})
 		wait := func(ctx context.Context, i int) error {
 			<-ctx.Done()
@@ -134,7 +135,7 @@ func TestScatterVisitFails(t *testing.T) {
 
 // A shard that waits for memory stops waiting when the context ends.
 func TestScatterWaitsForMemory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		all := NewScatter[item](Config{Memory: 1, FirstPages: 1, MaxPage: 1})
 		all.memory.held = 1
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -4,20 +4,20 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
 )
 
 // One key takes 1,000 units a second of what is offered: the figures must say so, and what happened to the rest.
 func TestSustainMeasuresAHotKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{}})
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestSustainMeasuresAHotKey(t *testing.T) {
 
 // A client's retries are requests of their own.
 func TestWatchSeesEveryAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db, err := local.New(local.Options{Physics: &local.Physics{PartitionWrites: 1, Window: time.Second}})
 		if err != nil {
 			t.Fatal(err)

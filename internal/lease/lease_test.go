@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/wire"
@@ -87,7 +87,7 @@ func put(t *testing.T, c *dynamodb.Client, options ...func(*dynamodb.Options)) e
 
 // Requests are sent as long as the lease runs, and not a second longer.
 func TestLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, way := start(t)
 		var read Stamp
 		if err := get(t, c, read.Note); err != nil {
@@ -113,7 +113,7 @@ func TestLease(t *testing.T) {
 // A process that stops between the signature and the server is refused there. So nothing that was built on what a lease is for
 // takes effect after Wait, even if all that is allowed to be late is.
 func TestLateRequestsExpire(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, way := start(t)
 		var read Stamp
 		if err := get(t, c, read.Note); err != nil {
@@ -138,7 +138,7 @@ func TestLateRequestsExpire(t *testing.T) {
 
 // A second attempt is signed anew, and the lease counts from the first.
 func TestLeaseCountsFromTheFirstSignature(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, _ := start(t)
 		var read Stamp
 		if _, err := read.Time(); !errors.Is(err, ErrUnsigned) {

@@ -6,13 +6,13 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -80,7 +80,7 @@ func TestProbeRefusedOtherwise(t *testing.T) {
 
 // A request that carries a time is signed at that time, or within the minute after it.
 func TestNear(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, way := start(t)
 		time.Sleep(300 * time.Millisecond)
 		for _, x := range []struct {

@@ -40,6 +40,7 @@ var mayImport = imports{
 		".", "counter", "layout", "plan", "internal/adapt", "internal/attribute", "internal/charter", "internal/dispatch", "internal/figure", "internal/forward", "internal/forward/carry",
 		"internal/forward/express", "internal/lease", "internal/ledger", "internal/meter", "internal/passage", "internal/place", "internal/quote",
 	},
+	"internal/bubble":                  {},
 	"internal/quote":                   {},
 	"internal/attribute":               {"internal/attr", "internal/quote"},
 	"internal/attribute/attributetest": {},

@@ -3,7 +3,6 @@ package meter_test
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,6 +10,7 @@ import (
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/counter"
 	"github.com/heatsink-go/heatsink/eventlog"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/leaderboard"
 	"github.com/heatsink-go/heatsink/local"
@@ -107,7 +107,7 @@ func TestMetersSeeRecipes(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				db, err := local.New(local.Options{Physics: &local.Physics{}}) // which keeps books of what it charges
 				setUp(t, err)
 				t.Cleanup(func() { setUp(t, db.Close()) })

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/engine"
@@ -139,7 +140,7 @@ var (
 
 // A move goes through its stages, and processes that are configured with either layout use the collection until it is finished.
 func TestMove(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		from, to := calculated(4), calculated(16)
 		mover := newBook(client, from)
@@ -179,7 +180,7 @@ func TestMove(t *testing.T) {
 }
 
 func TestMoveBack(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		from, to := calculated(4), calculated(16)
 		mover := newBook(client, from)
@@ -200,7 +201,7 @@ func TestMoveBack(t *testing.T) {
 
 // A stage that waits for late requests cannot begin before none can arrive.
 func TestEarly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		b := newBook(start(t), calculated(4))
 		to := calculated(16)
 		v := advance(t, b, split, &to)
@@ -224,7 +225,7 @@ func TestEarly(t *testing.T) {
 
 // A view is used for half a minute without a request. Then one of those who use it reads it again, and the others go on.
 func TestViewIsRenewedBesideItsUse(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		first := view(t, b)
@@ -260,7 +261,7 @@ func TestViewIsRenewedBesideItsUse(t *testing.T) {
 
 // Whoever has no view waits for one read. Each leaves when its context ends, and another sends the read then.
 func TestWaitingForOneRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		view(t, b)
@@ -294,7 +295,7 @@ func TestWaitingForOneRead(t *testing.T) {
 
 // A record that cannot be read is no matter while a view lasts. Then everything fails, and recovers by itself.
 func TestUnreadable(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b, logs := loggedBook(client, calculated(4))
 		first := view(t, b)
@@ -330,7 +331,7 @@ func TestUnreadable(t *testing.T) {
 
 // A lease that is over by the signatures is not used again, whatever this machine's clock says.
 func TestRenewReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		first := view(t, b)
@@ -357,7 +358,7 @@ func TestRenewReads(t *testing.T) {
 
 // Those who renew at the same time share a read, but none that was sent before they asked.
 func TestRenewSharesLaterReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		first := view(t, b)
@@ -377,7 +378,7 @@ func TestRenewSharesLaterReads(t *testing.T) {
 
 // A read that took place before a change, and is answered after it, does not undo what the process knows.
 func TestOlderAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		first := view(t, b)
@@ -427,7 +428,7 @@ func TestLostRecord(t *testing.T) {
 		}, "somebody has replaced it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t)
 				b := newBook(client, calculated(4))
 				first := view(t, b)
@@ -465,7 +466,7 @@ func TestDamagedRecord(t *testing.T) {
 		"newer":        {nameVersion, &types.AttributeValueMemberN{Value: "4"}, ledger.ErrNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := start(t)
 				view(t, newBook(client, calculated(4)))
 				_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
@@ -521,7 +522,7 @@ func TestUnsigned(t *testing.T) {
 
 // Of several movers that go on at the same time, one succeeds. The others see what it has stored.
 func TestMoversRace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := start(t)
 		books := []*Book{newBook(client, calculated(4)), newBook(client, calculated(4)), newBook(client, calculated(4))}
 		for i, b := range books {
@@ -575,7 +576,7 @@ func TestLostAnswers(t *testing.T) {
 		"throttled without an end": {[]faulty.Fault{faulty.Throttled, faulty.Throttled, faulty.Throttled}, faulty.Throttled.Err()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := faulty.On(t, start(t), nil)
 				b := newBook(client, calculated(4))
 				first := view(t, b)
@@ -602,7 +603,7 @@ func TestLostAnswers(t *testing.T) {
 
 // The attempt that was stored may not be the last one, and carries another time.
 func TestChangeByAnEarlierAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		first := view(t, b)
@@ -618,7 +619,7 @@ func TestChangeByAnEarlierAttempt(t *testing.T) {
 
 // A stage carries the time of its signature, also if this machine's clock is wrong, or is set while it runs.
 func TestSkewedClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		clock := &skewed{v4.NewSigner(), 10 * time.Minute}
 		client := start(t, func(o *dynamodb.Options) { o.HTTPSignerV4 = clock })
 		b := newBook(client, calculated(4))
@@ -648,7 +649,7 @@ func about(at int64, wrong time.Duration) bool {
 
 // The SDK corrects its clock by up to a second with each answer. No change fails for that.
 func TestSignaturesJitter(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := faulty.On(t, start(t), nil)
 		b := newBook(client, calculated(4))
 		view(t, b)

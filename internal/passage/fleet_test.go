@@ -6,10 +6,10 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
@@ -53,7 +53,7 @@ func (f *fleet) saw(t *testing.T, v *View) {
 // sees the same ones, and whoever renews sees what was stored before.
 func TestFleet(t *testing.T) {
 	for seed := range uint64(2) {
-		synctest.Test(t, func(t *testing.T) { runFleet(t, seed) })
+		bubble.Test(t, func(t *testing.T) { runFleet(t, seed) })
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink/internal/adapt"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/charter"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
@@ -80,7 +80,7 @@ func moveTo(t *testing.T, b *Book, client adapt.Client, next Arrangement) {
 // collection is. Lost answers and several who hand over at once change nothing.
 func TestHandover(t *testing.T) {
 	for seed := range uint64(3) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			client := startTwo(t)
 			next := calculated(16)
 			next.Table = shop
@@ -153,7 +153,7 @@ func TestHandover(t *testing.T) {
 
 // What cannot be handed over stays as it is.
 func TestHandoverRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := startTwo(t)
 		next := calculated(16)
 		next.Table = shop
@@ -190,7 +190,7 @@ func TestHandoverRefuses(t *testing.T) {
 
 // A table with a collection of the same name is not made a pointer. One that has handed over its record to this table is.
 func TestPointRefuses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := startTwo(t)
 		there, back := calculated(16), calculated(4)
 		there.Table = shop
@@ -221,7 +221,7 @@ func TestPointRefuses(t *testing.T) {
 
 // A process that follows a pointer to a table without a record, or to one that points elsewhere, is told so.
 func TestPointerToNowhere(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := startTwo(t)
 		b := newBook(client, calculated(4))
 		if err := b.Point(t.Context(), controlIn(client, shop), &Record{}, calculated(4)); err != nil {

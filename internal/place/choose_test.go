@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -61,7 +61,7 @@ func TestChooseAvoidsWhatWasTried(t *testing.T) {
 
 // A throttled shard is avoided for a few seconds: by its own key, in its own bucket.
 func TestThrottledShardsAreAvoided(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := NewChooser(rand.NewPCG(1, 1))
 		key, other := &Key{Text: "a"}, &Key{Text: "a", Bucket: time.Unix(86400, 0)}
 		share := func(key *Key) float64 {
@@ -93,7 +93,7 @@ func TestThrottledShardsAreAvoided(t *testing.T) {
 }
 
 func TestScoreDecays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := NewChooser(nil)
 		key := &Key{Text: "a"}
 		for range 3 {
@@ -126,7 +126,7 @@ func TestChooseConcurrently(t *testing.T) {
 // Every throttle is forgotten in its time, also while others keep coming, and however long the process has run.
 func TestThrottlesAreForgottenOneByOne(t *testing.T) {
 	for _, later := range []time.Duration{Memory + time.Second, 30 * 24 * time.Hour, 60 * 24 * time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c := NewChooser(rand.NewPCG(1, 1))
 			key, other := &Key{Text: "a"}, &Key{Text: "b"}
 			c.throttled(key, 2)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/schema"
 	"github.com/heatsink-go/heatsink/local"
@@ -106,7 +106,7 @@ func TestEnsureLeavesATableAlone(t *testing.T) {
 	other.Key.Sort = schema.String("at")
 	for _, there := range []schema.Table{fits, other} {
 		for _, age := range []time.Duration{0, 10 * time.Second, 59 * time.Second, time.Minute, time.Hour} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				client := local.Start(t).Client()
 				if err := there.Ensure(t.Context(), client); err != nil {
 					t.Fatal(err)
@@ -132,7 +132,7 @@ func TestEnsureLeavesATableAlone(t *testing.T) {
 
 // Who finds a table that another process has just created waits for that process to turn the time to live on.
 func TestEnsureWaitsForWhoeverCreates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		without := wanted
 		without.TTL = ""
@@ -175,7 +175,7 @@ func TestEnsureWaitsForWhoeverCreates(t *testing.T) {
 
 // A call that creates the table and cannot turn its time to live on says so, and what to do. So does every later call.
 func TestEnsureInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		db := local.Start(t)
 		client := faulty.On(t, db.Client(), faulty.Always(faulty.Throttled).Of("UpdateTimeToLive"))
 		err := wanted.Ensure(t.Context(), client)
@@ -225,7 +225,7 @@ func (l *lagging) DescribeTable(ctx context.Context, input *dynamodb.DescribeTab
 
 func TestEnsureBearsALateDescription(t *testing.T) {
 	for lag, want := range map[time.Duration]string{3 * time.Second: "", time.Hour: "was deleted"} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			begin := time.Now()
 			err := wanted.Ensure(t.Context(), &lagging{Client: local.Start(t).Client(), lag: lag})
 			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -240,7 +240,7 @@ func TestEnsureBearsALateDescription(t *testing.T) {
 
 // If the table was deleted and created again by somebody else, the new one is theirs.
 func TestEnsureLeavesAReplacedTableAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client := &lagging{Client: local.Start(t).Client()}
 		client.replace = func() {
 			if _, err := client.DeleteTable(t.Context(), &dynamodb.DeleteTableInput{TableName: aws.String("logs")}); err != nil {

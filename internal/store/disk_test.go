@@ -6,10 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // newTestDisk returns a disk of 800 MB, of which a reserve of 100 MB is kept.
@@ -141,7 +142,7 @@ func TestTableFilesWaitAfterFailures(t *testing.T) {
 		{"log after a flush", func(t *trouble) *failing { return &t.flush }, "pebble-wal", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				d := newDisk(vfs.NewMem(), &space{}, newTrouble(nil))
 				c.failing(d.trouble).again(errors.New("no"))
 				start := time.Now()

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 func open(t *testing.T, dir string) *Store {
@@ -96,7 +97,7 @@ func TestStoreReadsWhatWasWritten(t *testing.T) {
 
 func TestStoreRunsInABubble(t *testing.T) {
 	for range 2 { // what the first bubble leaves behind must not trouble a second
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := open(t, "")
 			for i := range 500 {
 				set(t, s, fmt.Sprint(i), strings.Repeat("x", 100_000)) // enough for flushes and compactions

@@ -10,11 +10,12 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 func TestFailingFlushRefusesWritesUntilItSucceeds(t *testing.T) {
@@ -174,7 +175,7 @@ func TestCloseFlushesAfterAPastFailure(t *testing.T) {
 }
 
 func TestPausesGrowAndEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		tr := newTrouble(nil)
 		start := time.Now()
 		tr.flush.wait()

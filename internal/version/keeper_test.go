@@ -4,13 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/expiry"
 	"github.com/heatsink-go/heatsink/internal/expr/compose"
 	"github.com/heatsink-go/heatsink/internal/place"
@@ -155,7 +155,7 @@ func TestTick(t *testing.T) {
 
 // Versions of one keeper also grow within one tick of the clock, where only their random digits would differ.
 func TestVersionsAscendAtOneInstant(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		k, last := keeper(), ""
 		for i := range 1000 {
 			claim, err := k.ClaimPut(&dynamodb.PutItemInput{})

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // waiter takes room in a goroutine and tells when it got it.
@@ -20,7 +22,7 @@ func waiter(ctx context.Context, r *room, bytes int) (*claim, chan error) {
 }
 
 func TestRoomIsGivenInOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &room{size: 10}
 		first := &claim{drop: func() { t.Error("dropped, though it does not wait for its client") }}
 		if err := first.take(t.Context(), r, 8, noLimit); err != nil {
@@ -62,7 +64,7 @@ func TestRoomIsGivenInOrder(t *testing.T) {
 }
 
 func TestWaitingForRoomEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &room{size: 10}
 		first := &claim{}
 		if err := first.take(t.Context(), r, 10, noLimit); err != nil {
@@ -107,7 +109,7 @@ func TestStalledClientsLoseTheirRoom(t *testing.T) {
 		{"client trickles", true, false, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				r := &room{size: 10}
 				ended, over := make(chan struct{}), make(chan struct{})
 				go func() { // the connection
@@ -161,7 +163,7 @@ func TestStalledClientsLoseTheirRoom(t *testing.T) {
 // A client that got on well stands still only if it was seen so again and again:
 // a machine that was too busy to look was too busy to read as well.
 func TestStandingStillIsSeenOften(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := &room{size: 10}
 		c := full(t, r)
 		c.await()
@@ -185,7 +187,7 @@ func TestStandingStillIsSeenOften(t *testing.T) {
 // and forgets nobody who waits.
 func TestRoomModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		synctest.Test(t, func(*testing.T) {
+		bubble.Test(t, func(*testing.T) {
 			r := &room{size: 100}
 			type held struct {
 				*claim

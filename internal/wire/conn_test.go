@@ -6,8 +6,9 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // inMemory runs a server whose connections come from the function that it
@@ -42,7 +43,7 @@ func inMemory(t *testing.T, s *Server) (connect func() net.Conn, end func()) {
 func TestTimeForHeads(t *testing.T) {
 	for name, more := range map[string]string{"silent": "", "byte by byte": "x"} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				_, h := getStub(t, Options{Unsigned: true})
 				s := NewServer(h, h)
 				l := s.limits

@@ -12,8 +12,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -150,7 +150,7 @@ func TestBusyAnswersProveNothing(t *testing.T) {
 		{"refused now", false, true, true, false, http.StatusBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				_, h := getStub(t, Options{})
 				s := NewServer(h, h)
 				k := newLink(s, &timed{})

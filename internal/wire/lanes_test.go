@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -155,7 +156,7 @@ func TestUnavailableHangsUpOnLongBodiesOnly(t *testing.T) {
 		{"not read and long", 2 * smallBody, true, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				stub, h := getStub(t, Options{Unsigned: true})
 				stub.err = &engine.Error{Type: engine.TypeUnavailable, Message: "of the engine"}
 				rest := &counted{Handler: h}

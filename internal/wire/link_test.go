@@ -4,8 +4,9 @@ import (
 	"errors"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // timed is a connection that notes its deadline for reads.
@@ -46,7 +47,7 @@ func TestRoomForBodies(t *testing.T) {
 		{"authenticated, large", true, smallBody + 1, func(b *budget) *room { return &b.proven.large }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				s := NewServer(NewHandler(nil, Options{}), nil)
 				conn := &timed{}
 				k := newLink(s, conn)
@@ -116,7 +117,7 @@ func TestRoomForWork(t *testing.T) {
 // The whole answer of a BatchGetItem takes room of its own, and there is none of
 // it while others have it.
 func TestRoomForMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := NewServer(NewHandler(nil, Options{}), nil)
 		large := &s.budget.work.large
 		k := newLink(s, &timed{})
@@ -199,7 +200,7 @@ func TestRoomForAnswers(t *testing.T) {
 // A connection that idles does so no longer than it may, whatever net/http says.
 // One that does not idle has the time that net/http gives it.
 func TestReadDeadlinesOfTheSecondLane(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := NewServer(NewHandler(nil, Options{}), nil)
 		now, never := time.Now(), time.Time{}
 		stranger, idle := now.Add(s.limits.stranger), now.Add(s.limits.idle)

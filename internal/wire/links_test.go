@@ -3,8 +3,9 @@ package wire
 import (
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // What comes when there is no place left takes the place of another that is of
@@ -29,7 +30,7 @@ func TestWhoIsDisplaced(t *testing.T) {
 		{"none", []given{{stateActive, true, time.Hour}, {stateIdle, true, time.Second}, {stateActive, false, time.Second}}, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				time.Sleep(24 * time.Hour)
 				s := &Server{}
 				l := newLinks(len(c.links))

@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"testing"
 	"testing/synctest"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 // Clients that do not read what is no operation's answer keep no others out.
 func TestUnreadOtherAnswers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		_, h := getStub(t, Options{Unsigned: true})
 		s := NewServer(h, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write(make([]byte, 1<<20))

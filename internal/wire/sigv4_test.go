@@ -12,11 +12,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+
+	"github.com/heatsink-go/heatsink/internal/bubble"
 )
 
 var testCredentials = Credentials{AccessKeyID: testKeyID, SecretAccessKey: testSecret}
@@ -178,7 +179,7 @@ func TestSignatures(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				time.Sleep(9 * time.Hour) // the bubble's clock starts at midnight
 				s, h := getStub(t, Options{Credentials: &testCredentials})
 				w := do(h, c.signed.request(t))
@@ -239,7 +240,7 @@ func TestSigningKeys(t *testing.T) {
 }
 
 func TestOldDateHeader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		a := authorization{date: time.Now().UTC().Format(http.TimeFormat)}
 		if got, err := a.time(); err != nil || !got.Equal(time.Now()) {
 			t.Errorf("got %v, %v", got, err)
@@ -293,7 +294,7 @@ func TestPresignedSessionTokens(t *testing.T) {
 }
 
 func TestPresignedRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		_, h := getStub(t, Options{Credentials: &testCredentials})
 		r := presigned(t, "")
 		if w := do(h, r); !strings.Contains(w.Body.String(), "'X-Amz-Target' must be a 'SignedHeader'") {

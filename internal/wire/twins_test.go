@@ -19,6 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -345,7 +346,7 @@ func TestLanesAgreeOnStreams(t *testing.T) {
 	const batch = 2000 // connections of one pair of servers
 	var first, second int
 	for from := uint64(0); from < *laneInputs && !t.Failed(); from += batch {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			p := newTwins(t)
 			defer p.close()
 			var g traffic
@@ -385,7 +386,7 @@ func FuzzLanes(f *testing.F) {
 		}
 		a := min(int(first), len(stream))
 		b := min(a+int(second), len(stream))
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			p := newTwins(t)
 			defer p.close()
 			if why := p.differ(sent{pieces: [][]byte{stream[:a], stream[a:b], stream[b:]}, eof: eof}); why != "" {

@@ -3,13 +3,13 @@ package carry
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
 )
@@ -35,7 +35,7 @@ func TestReadBoth(t *testing.T) {
 		"back, has moved":     {forward.Back, "s", "-", true, forward.Found, forward.New, forward.InNew},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				h := newHouse(t, nil)
 				for home, mark := range map[string]string{"a": c.old, "b": c.new} {
 					switch mark {
@@ -78,7 +78,7 @@ func TestReadBoth(t *testing.T) {
 
 // Nobody waits for a home that is not needed, nor fails because of it. One that is needed and fails is an error.
 func TestReadBothNeedsOne(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t, func(r faulty.Request) faulty.Fault {
 			if r.Key("pk") == "a" && r.Key("sk") != "slow" {
 				return faulty.Denied

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -23,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/forward"
@@ -402,7 +402,7 @@ func TestLifeOfAMove(t *testing.T) {
 	var counts [3]int
 	refused := 0
 	for seed := range uint64(4) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := newTown(t, seed)
 			x.wait = lease.Wait
 			x.undo.Store(seed%2 == 1)
@@ -429,7 +429,7 @@ func TestLifeOfAMove(t *testing.T) {
 func TestLifeNeedsItsWaits(t *testing.T) {
 	for seed := range uint64(50) {
 		right := true
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := newTown(t, seed)
 			right = x.run(16)
 		})

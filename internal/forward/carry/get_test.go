@@ -3,13 +3,13 @@ package carry
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/meter"
 	"github.com/heatsink-go/heatsink/local"
@@ -45,7 +45,7 @@ func TestGets(t *testing.T) {
 		"back, not moved, looked at first": {phase: forward.Back, old: "s", new: "-", first: forward.NewFirst, units: 1, want: forward.Found, home: forward.New},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				h := newHouse(t, nil)
 				for home, mark := range map[string]string{"a": c.old, "b": c.new} {
 					switch mark {
@@ -80,7 +80,7 @@ func TestGets(t *testing.T) {
 
 // A mark that only a replica still has is explained by a strong read.
 func TestGetFromAReplicaThatLags(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouseOn(t, local.Options{Lag: &local.Lag{Min: time.Minute, Max: time.Minute}}, nil)
 		h.store("a", "id", 0, "s")
 		time.Sleep(time.Minute)

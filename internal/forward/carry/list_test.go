@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
@@ -33,7 +33,7 @@ func TestMoveListed(t *testing.T) {
 		"moved, and replaced by another": {0, "s", 8, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				h := newHouse(t, faulty.Random(rand.New(rand.NewPCG(1, 2)), 3, faulty.LostAnswer, faulty.LostRequest))
 				h.store("a", "id", c.old, c.mark)
 				if c.new != 0 {

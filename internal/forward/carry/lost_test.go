@@ -3,13 +3,13 @@ package carry
 import (
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
@@ -77,7 +77,7 @@ func TestLostWrites(t *testing.T) {
 		"the lease over before the first one": {user: put, slow: 4 * lease.Term, want: forward.Stale, requests: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				h := newHouse(t, faulty.Script(c.faults...).Of("PutItem", "UpdateItem", "DeleteItem"))
 				if c.before != 0 {
 					h.store("a", "id", c.before, "")
@@ -110,7 +110,7 @@ func TestLostWrites(t *testing.T) {
 
 // A write whose answer was lost is not called stale when it then meets a mark of a later phase.
 func TestLostThenStale(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t, nil)
 		h.store("a", "id", 5, "")
 		u, err := h.table.Put(&dynamodb.PutItemInput{Item: key("k", "id")})
@@ -146,7 +146,7 @@ func TestStaleHasNoEffect(t *testing.T) {
 						if kind == forward.List || kind == forward.Update {
 							continue
 						}
-						synctest.Test(t, func(t *testing.T) {
+						bubble.Test(t, func(t *testing.T) {
 							h := newHouse(t, nil)
 							x := &town{table: h.table}
 							value := int64(5)

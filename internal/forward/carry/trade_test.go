@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -17,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/forward"
 	"github.com/heatsink-go/heatsink/internal/forward/express"
 	"github.com/heatsink-go/heatsink/internal/lease"
@@ -232,7 +232,7 @@ func TestTradesDuringMoves(t *testing.T) {
 	stages := map[forward.Stage]bool{}
 	var counts [3]int
 	for seed := range uint64(4) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			x := newTown(t, seed)
 			x.wait = lease.Wait
 			x.undo.Store(seed%2 == 1)

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/dispatch"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 	"github.com/heatsink-go/heatsink/internal/forward"
@@ -129,7 +129,7 @@ func TestTransactions(t *testing.T) {
 			of: func(v int64) (int64, bool) { return v + 2, true },
 		},
 	}
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t, nil)
 		store := func(home, id, what string) {
 			switch {
@@ -225,7 +225,7 @@ func TestTransactions(t *testing.T) {
 
 // A refused transaction has the reasons of DynamoDB, with the item if the user wants it, unmarked.
 func TestTransactionReasons(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t, nil)
 		h.store("a", "x", 5, "z")
 		err := h.carrier.Transact(t.Context(), []Action{h.action(forward.Split, "x", forward.OldFirst, swapOf("x", 4, 7)), h.action(forward.Split, "y", forward.OldFirst, putOf("y", 1))})
@@ -264,7 +264,7 @@ func TestLostTransactions(t *testing.T) {
 		"request lost and then refused":    {faults: []faulty.Fault{faulty.LostRequest}, meddle: true, lost: true, value: "1", attempts: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				h := newHouse(t, nil)
 				h.store("a", "x", 5, "")
 				add := types.TransactWriteItem{Update: &types.Update{
@@ -301,7 +301,7 @@ func TestLostTransactions(t *testing.T) {
 
 // Actions that no transaction can have are refused before anything is sent.
 func TestTransactionsThatMakeNoSense(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t, nil)
 		get, err := h.table.Get(&dynamodb.GetItemInput{Key: key("k", "x")})
 		if err != nil {
@@ -350,7 +350,7 @@ func TestTransactionWhoseItemComesAndGoes(t *testing.T) {
 		changes, sent int
 		want          string
 	}{{0, 2, "<nil>"}, {1, 3, "<nil>"}, {2, 4, "<nil>"}, {100, maxRounds, "TransactionConflict None"}} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			h := newHouse(t, nil)
 			actions := []Action{h.action(forward.Settled, "x", forward.OldFirst, deleteOf("x")), h.action(forward.Settled, "y", forward.OldFirst, putOf("y", 1))}
 			sent := 0
@@ -380,7 +380,7 @@ func TestTransactionWhoseTokenIsForgotten(t *testing.T) {
 		late time.Duration
 		lost bool
 	}{{time.Minute, false}, {11 * time.Minute, true}} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			h := newHouse(t, nil)
 			h.carrier.Client = &slowly{Client: h.client.Client, late: c.late}
 			err := h.carrier.Transact(t.Context(), []Action{h.action(forward.Settled, "x", forward.OldFirst, putOf("x", 1))})
@@ -409,7 +409,7 @@ func (s *slowly) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 
 // A transaction over two collections is signed within both leases, in whichever order its actions are.
 func TestTransactionWithinTheEarliestLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		h := newHouse(t, nil)
 		x := h.action(forward.Settled, "x", forward.OldFirst, putOf("x", 1))
 		time.Sleep(lease.Term + time.Second) // the lease of x is over

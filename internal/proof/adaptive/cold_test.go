@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +14,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -81,7 +81,7 @@ const coldPrefix = "cold-"
 // Two processes put and read many cold keys, beside a key that is hot enough to grow.
 func TestCold(t *testing.T) {
 	var r coldResult
-	synctest.Test(t, func(t *testing.T) { r = runCold(t) })
+	bubble.Test(t, func(t *testing.T) { r = runCold(t) })
 	writeResult(t, r)
 	want := coldResult{Keys: *cold, Reads: 8 * *cold, Queries: 8 * *cold, Put: *cold, Puts: *cold}
 	got := r

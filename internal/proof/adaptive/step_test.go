@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/lab"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -50,7 +50,7 @@ const (
 // The load of one key jumps from 100 to 20,000 write units a second, while others page through it.
 func TestStep(t *testing.T) {
 	var r stepResult
-	synctest.Test(t, func(t *testing.T) { r = newStepRun(t).run() })
+	bubble.Test(t, func(t *testing.T) { r = newStepRun(t).run() })
 	writeResult(t, r)
 	if r.ReadBack.Wrong+r.Strong.Wrong+r.Eventual.Wrong > 0 {
 		t.Errorf("reads are wrong: %+v, %+v, %+v", r.ReadBack, r.Strong, r.Eventual)

@@ -7,16 +7,16 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // measureFault writes items one by one, of which some meet a fault, and looks for those that are there twice or not at all.
 func measureFault(t *testing.T, contestant, fault string) (r faultResult) {
-	synctest.Test(t, func(t *testing.T) { r = newWorld(t, 3).fault(contestant, fault) })
+	bubble.Test(t, func(t *testing.T) { r = newWorld(t, 3).fault(contestant, fault) })
 	r.Contestant, r.Fault = contestant, fault
 	return r
 }

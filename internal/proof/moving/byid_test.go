@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -32,7 +32,7 @@ func movable(now layout.Layout) heatsink.Options {
 // Items that are found by their ids move from the bare key to 16 shards.
 func TestByID(t *testing.T) {
 	var r shapeResult
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.fillIDs(bare, *items)
 		w.startIDs(bare)

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/heatsink-go/heatsink"
 	"github.com/heatsink-go/heatsink/counter"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/move"
 )
 
@@ -30,7 +30,7 @@ func views() counter.Options {
 // begins, and programs of now count and read all the time.
 func TestCounter(t *testing.T) {
 	var r shapeResult
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		posts := w.fillPosts(*items)
 		var now [counterProcesses]*counter.Counter

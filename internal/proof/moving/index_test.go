@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -26,7 +26,7 @@ func orders(now layout.Layout, older ...layout.Layout) heatsink.Options {
 // A listing by status moves from the bare status to 16 shards.
 func TestIndex(t *testing.T) {
 	var r shapeResult
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.fillOrders(*items)
 		both := orders(sixteen, layout.Layout{})

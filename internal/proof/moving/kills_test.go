@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -18,7 +18,7 @@ var killsAsked = flag.Int("kills", 4, "how many movers and how many clients are 
 // Movers and clients are killed at random moments of moves there and back, and others go on.
 func TestKills(t *testing.T) {
 	var r killsResult
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.fillIDs(bare, *items)
 		k := &kills{world: w, now: bare}

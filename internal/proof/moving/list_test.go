@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 
 	"github.com/heatsink-go/heatsink"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/move"
 )
@@ -19,7 +19,7 @@ var (
 // The items of lists, which are only ever appended, move from one shard to eight of another spelling.
 func TestList(t *testing.T) {
 	var r shapeResult
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.fillLists(oneShard, *items)
 		for n := range idProcesses {

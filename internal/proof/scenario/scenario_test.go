@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/proof/scenario"
 )
 
@@ -80,7 +80,7 @@ refused          3      0     MISSED
 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var out strings.Builder
 				p := &proof{Seeds: 4, Board: scenario.New(&out)}
 				p.Numbered, p.Most = c.numbered, c.most

@@ -5,13 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/local"
 )
 
@@ -21,7 +21,7 @@ var idle = flag.Duration("idle", time.Hour, "virtual time in which nothing happe
 // printed for the proof.
 func TestIdle(t *testing.T) {
 	began := time.Now()
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		db, err := local.New(local.Options{})
 		if err != nil {

@@ -6,9 +6,9 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/proof/verdict"
 )
 
@@ -41,7 +41,7 @@ func TestEnd(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				p := &proof{Lost: c.lost, Verdict: verdict.New()}
 				time.Sleep(90 * time.Second)
 				c.show(p)

@@ -1,0 +1,5 @@
+//go:build !race
+
+package bubble
+
+func oneProcessor() (restore func()) { return func() {} }
