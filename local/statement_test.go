@@ -82,6 +82,7 @@ func TestManyStatementsThroughTheSDK(t *testing.T) {
 			{Statement: aws.String(`INSERT INTO nothing VALUE {'id': 'a'}`)},
 			{Statement: aws.String(`UPDATE things SET n = 1 WHERE id = 'none'`)},
 			{Statement: aws.String(`DELETE things`)},
+			{Statement: aws.String(`DELETE FROM things WHERE id = ''`)},
 		},
 	}))
 	var codes []string
@@ -92,7 +93,7 @@ func TestManyStatementsThroughTheSDK(t *testing.T) {
 		}
 		codes = append(codes, fmt.Sprintf("%s %s", code, aws.ToString(r.TableName)))
 	}
-	if got, want := strings.Join(codes, ", "), " things, ResourceNotFound nothing, ConditionalCheckFailed things, ValidationError "; got != want {
+	if got, want := strings.Join(codes, ", "), " things, ResourceNotFound nothing, ConditionalCheckFailed things, ValidationError , ValidationError things"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if len(batch.ConsumedCapacity) != 1 || *batch.ConsumedCapacity[0].CapacityUnits != 2 {

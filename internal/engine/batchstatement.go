@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -14,7 +15,7 @@ type batchStatement struct {
 	write      *write // or a get
 	get        get
 	err        error
-	ran        bool
+	named      bool // it is about a table that the answer names
 	item       attr.Raw
 	spent      bill
 }
@@ -138,11 +139,12 @@ func (b *batchStatement) prepare(tables openTables) []byte {
 	}
 	if b.table = tables[nameOf(b.Table)]; b.table == nil {
 		b.err = b.refusedBefore(tableNotFound())
-		b.ran = b.Check() == nil
+		b.named = b.Check() == nil
 		return nil
 	}
 	if !b.Reads() {
 		if b.write, b.err = b.statement.write(); b.err != nil {
+			b.named = errors.As(b.err, new(*unfitError))
 			return nil
 		}
 		return b.write.key
@@ -167,7 +169,7 @@ func refuseAll(list []batchStatement) {
 
 // runStatement does one statement. An error that is no answer ends the batch.
 func (e *Engine) runStatement(ctx context.Context, b *batchStatement) error {
-	b.ran = true
+	b.named = true
 	if b.write == nil {
 		b.item, b.spent, b.err = e.getItem(ctx, b.table, b.get.item, b.get.projection, b.in.ConsistentRead)
 	} else {
@@ -192,7 +194,7 @@ func (in *StatementsInput) answerBatch(list []batchStatement) *BatchStatementOut
 	for i := range list {
 		b := &list[i]
 		r := &out.Responses[i]
-		if b.ran {
+		if b.named {
 			r.TableName = b.Table
 		}
 		switch {

@@ -237,11 +237,11 @@ var known = []fact{
 		fact: "each item of a transaction takes twice the units", source: "the developer guide, transactions",
 	},
 	{
-		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.Items`, theirs: `^no \.Items`, when: ofIndex("local"),
-		fact: "a projection of a local index is read from the table", source: "the developer guide, local secondary indexes",
+		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.(Items|Count)`, theirs: `^(no \.Items|\.Count)`, when: ofIndex("local"),
+		fact: "what a projection or a filter of a local index names is read from the table", source: "the developer guide, local secondary indexes",
 	},
 	{
-		name: "names of tables in a batch", peers: written, kind: answer.Outcome, ours: "^ResourceNotFoundException", theirs: refused, when: asks(`"no":`),
+		name: "names of tables in a batch", peers: everyPeer, kind: answer.Outcome, ours: "^ResourceNotFoundException", theirs: refused, when: asks(`"no":`),
 		fact: "a name of less than three characters is one of no table", source: alternator,
 	},
 	{
@@ -283,6 +283,15 @@ var known = []fact{
 	{
 		name: "empty keys", peers: lenient, kind: answer.Outcome, ours: "cannot contain an empty", theirs: otherwise,
 		fact: "a value of a key is not empty", source: conformance,
+	},
+	{
+		name: "empty keys in a batch of statements", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^\.Responses.*Error`,
+		when: func(f finding) bool { return strings.Contains(answer.JSON(f.ours.Body), "cannot contain an empty") },
+		fact: "a value of a key is not empty", source: conformance,
+	},
+	{
+		name: "values in legacy conditions", peers: lenient, kind: answer.Outcome, ours: `values were invalid: (An? |One or more|Input)`, theirs: otherwise,
+		when: asks(`"ComparisonOperator"`), fact: "a value that no attribute can have is refused, before conditions are asked", source: "DynamoDB Local, which is AWS's own",
 	},
 	{
 		name: "types of keys in statements", peers: []string{"dynoxide"}, kind: answer.Outcome, ours: "data type should match its data type", theirs: otherwise,

@@ -154,7 +154,7 @@ func (p *panel) ask(ctx context.Context, op draw.Op) (byName map[string]answer.A
 func (p *panel) clear(ctx context.Context) error {
 	for _, t := range draw.Tables {
 		for _, s := range p.all() {
-			if err := s.keep(ctx, t, nil); err != nil {
+			if err := p.keep(ctx, s, t, nil); err != nil {
 				return fmt.Errorf("empty table %s: %w", t.Name, err)
 			}
 		}
@@ -173,9 +173,31 @@ func (p *panel) align(ctx context.Context, tables []*draw.Table, peers []*subjec
 			return err
 		}
 		for _, s := range peers {
-			if err := s.keep(ctx, t, items); err != nil {
+			if err := p.keep(ctx, s, t, items); err != nil {
 				return fmt.Errorf("give table %s the items of the engine: %w", t.Name, err)
 			}
+		}
+	}
+	return nil
+}
+
+// keep makes a table of an engine have just these items. A peer that cannot is started again, with the engine's items in all tables:
+// dynoxide has taken an item with an empty key, which it then refuses to delete.
+func (p *panel) keep(ctx context.Context, s *subject, t *draw.Table, items []any) error {
+	failed := s.keep(ctx, t, items)
+	if failed == nil || s == p.engine || ctx.Err() != nil {
+		return failed
+	}
+	if err := s.revive(ctx); err != nil {
+		return errors.Join(failed, err)
+	}
+	for _, t := range draw.Tables {
+		items, err := p.engine.items(ctx, t)
+		if err == nil {
+			err = s.keep(ctx, t, items)
+		}
+		if err != nil {
+			return errors.Join(failed, err)
 		}
 	}
 	return nil

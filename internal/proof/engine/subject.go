@@ -24,7 +24,7 @@ type subject struct {
 	program       peer.Engine
 	server        *peer.Server
 	http          http.Client
-	deaths        int // how often it ended by itself
+	starts        int // how often it was started again
 }
 
 func newSubject(ctx context.Context, e peer.Engine) (*subject, error) {
@@ -59,11 +59,11 @@ func (s *subject) start(ctx context.Context) error {
 	return nil
 }
 
-// revive starts the engine again, after it ended by itself.
+// revive starts the engine again, after it ended by itself or could not be emptied.
 func (s *subject) revive(ctx context.Context) error {
 	const most = 100
-	if s.deaths++; s.deaths > most {
-		return fmt.Errorf("%s ended %d times", s.name, s.deaths)
+	if s.starts++; s.starts > most {
+		return fmt.Errorf("%s had to be started again %d times", s.name, s.starts)
 	}
 	if err := s.stop(); err != nil {
 		return err

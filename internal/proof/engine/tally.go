@@ -79,8 +79,8 @@ func (t *tally) show(ctx context.Context, p *proof, all *panel) error {
 	p.Must("requests that every engine got", fmt.Sprint(t.Requests), fmt.Sprintf("at least %d", p.requests), t.Requests >= p.requests)
 	for _, s := range all.peers {
 		p.Tell(s.name+" alone, the others agree", fmt.Sprintf("%d times", t.Outvoted[s.name]))
-		if s.deaths > 0 {
-			p.Tell(s.name+" ended by itself", fmt.Sprintf("%d times", s.deaths))
+		if s.starts > 0 {
+			p.Tell(s.name+" was started again", fmt.Sprintf("%d times", s.starts))
 		}
 	}
 	p.Tell("differences that a fact explains", fmt.Sprintf("%d, by %d facts", t.Known, len(t.Facts)))

@@ -54,6 +54,7 @@ var faults = []fault{
 	{aws: `Syntax error; token`, peers: `Syntax error; Expected|Syntax error; token|Expected (operand|comparison operator|[^ ]+, got)`, shows: `Expression`, when: broken},
 	{aws: `Invalid function name`, shows: `nonsense\(`},
 	{aws: `function is not allowed to be used this way`, peers: `Expected comparison operator`, shows: `\b(size|nonsense|attribute_\w+|contains|begins_with)\(`},
+	{aws: `function is not allowed in an update expression`, shows: `"UpdateExpression":"[^"]*\b(size|attribute_\w+|contains|begins_with)\(`},
 	{aws: `Incorrect number of operands`, peers: `Expected (,, got \)|\), got ,)`, shows: `(begins_with\([^,]*\)|contains\([^)]*,[^)]*,)`},
 	{aws: `Incorrect operand type for operator or function`, shows: `\b(begins_with|contains|size|attribute_type)\(|[<>]|BETWEEN|if_not_exists|list_append|[+-]|ADD |DELETE `, few: true},
 	{aws: `requires a document path`, shows: `attribute_(not_)?exists\(:|size\(:`},
