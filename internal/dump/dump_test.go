@@ -253,7 +253,7 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 		want        string
 	}{
 		{"data file changed", two, nothing, func(t *testing.T, dir string) { write(t, filepath.Join(dir, "data", "abc.json.gz"), "other") }, "the file is damaged or cut off"},
-		{"data file gone", two, nothing, func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "data", "abc.json.gz")) }, "abc.json.gz"},
+		{"data file gone", two, nothing, func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, "data", "abc.json.gz")) }, "copy the whole export, with its directory data"},
 		{"data file cut off", two, func(f *folder) {
 			half := cut.Bytes()[:cut.Len()-10]
 			f.files[0].MD5 = checksum(half)

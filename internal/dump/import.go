@@ -238,8 +238,11 @@ func (m *importer) writeAll(ctx context.Context) error {
 		}
 		path := m.folder.dataPath(f)
 		err := verifyFile(ctx, path, f.MD5)
-		if errors.Is(err, fs.ErrNotExist) && m.folder.changes() {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && m.folder.changes():
 			return fmt.Errorf("%w: the data of an incremental export is in the directory %s beside its own; copy that, too", err, dataDir)
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%w: the manifest names a file that is not here; copy the whole export, with its directory %s", err, dataDir)
 		}
 		if err != nil {
 			return err

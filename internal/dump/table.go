@@ -115,7 +115,7 @@ func (f *folder) schemaFor(table, key, sort string) (*schema, error) {
 	path := filepath.Join(f.path, tableFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("table %s does not exist, and the export does not say which keys it has: create it, or give its keys, such as pk:S and sk:N", table)
+		return nil, fmt.Errorf("table %s does not exist, and the export does not say which keys it has: create it, or give its partition key and its sort key, such as --key pk:S and --sort sk:N", table)
 	}
 	if err != nil {
 		return nil, err
