@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -139,13 +138,10 @@ func New(options Options) (*DB, error) {
 		how.Credentials = &wire.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}
 	}
 	return &DB{
-		engine: e,
-		handler: services{
-			tables:  wire.NewHandler(e, how),
-			metrics: wire.NewCloudWatchHandler(e),
-		},
-		guard:  guard,
-		region: options.Region,
+		engine:  e,
+		handler: wire.Services(wire.NewHandler(e, how), wire.NewCloudWatchHandler(e)),
+		guard:   guard,
+		region:  options.Region,
 	}, nil
 }
 
@@ -170,18 +166,6 @@ func (o *Options) checkTimes() error {
 		}
 	}
 	return errors.Join(faults...)
-}
-
-// services are what the engine answers for: DynamoDB with its streams, and
-// CloudWatch.
-type services struct{ tables, metrics http.Handler }
-
-func (s services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, wire.CloudWatchPath) {
-		s.metrics.ServeHTTP(w, r)
-		return
-	}
-	s.tables.ServeHTTP(w, r)
 }
 
 // TB is the part of testing.TB that Start needs.

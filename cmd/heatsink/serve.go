@@ -264,18 +264,18 @@ func (s *server) web(files descriptors, operations *wire.Handler, rest http.Hand
 // answer why they are off.
 func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, page, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/", operations)
 	if why := untold(s.throttle, credentials != nil); why != "" {
 		nothing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, why, http.StatusNotFound) })
-		mux.Handle(wire.CloudWatchPath, wire.NewNoCloudWatchHandler(why))
+		mux.Handle("/", wire.Services(operations, wire.NewNoCloudWatchHandler(why)))
 		mux.Handle("GET "+wire.PartitionsPath, nothing)
 		mux.Handle("GET "+heatPath, nothing)
 		return mux
 	}
+	services := wire.Services(operations, wire.NewCloudWatchHandler(e))
+	mux.Handle("/", services)
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
-	mux.Handle(wire.CloudWatchPath, wire.NewCloudWatchHandler(e))
 	mux.Handle(heatPath, newHeatHandler(e, recorder))
-	mux.Handle("/{$}", forBrowsers(page, operations))
+	mux.Handle("/{$}", forBrowsers(page, services))
 	mux.Handle("GET /events", page)
 	mux.Handle("GET /export.html", page)
 	return mux

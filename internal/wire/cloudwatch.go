@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/smithy-go/encoding/cbor"
@@ -19,39 +18,50 @@ import (
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
-// CloudWatchPath is where CloudWatch's operations are, in the protocol that SDKs speak to it: Smithy's RPC v2 with CBOR.
+// CloudWatchPath is where CloudWatch's operations are in the protocol that most SDKs speak to it: Smithy's RPC v2 with CBOR.
 const CloudWatchPath = "/service/GraniteServiceVersion20100801/operation/"
 
 // NewCloudWatchHandler answers what can be asked of CloudWatch about the tables of an engine with physics: GetMetricData
 // and GetMetricStatistics of the sums by the minute in AWS/DynamoDB, and GetInsightRuleReport of Contributor Insights. It
-// asks for no credentials.
+// asks for no credentials. Requests are those of IsCloudWatch.
 func NewCloudWatchHandler(e *engine.Engine) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answer, err := cloudWatch(r.Context(), e, r)
-		writeCloudWatch(w, answer, err)
+		protocol, is := metricProtocolOf(r)
+		if !is {
+			http.NotFound(w, r)
+			return
+		}
+		operation, in, fault := readCloudWatch(protocol, r)
+		var out cbor.Map
+		if fault == nil {
+			out, fault = cloudWatch(r.Context(), e, operation, in)
+		}
+		if fault != nil {
+			refuseCloudWatch(w, protocol, fault)
+			return
+		}
+		protocol.write(w, operation, out)
 	})
 }
 
 // NewNoCloudWatchHandler answers everything with an error that says why there are no metrics.
 func NewNoCloudWatchHandler(why string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeCloudWatch(w, nil, &cloudWatchError{"InvalidAction", why})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		protocol, is := metricProtocolOf(r)
+		if !is {
+			http.Error(w, why, http.StatusNotFound)
+			return
+		}
+		refuseCloudWatch(w, protocol, &cloudWatchError{"InvalidAction", why})
 	})
 }
 
-func writeCloudWatch(w http.ResponseWriter, answer cbor.Map, err *cloudWatchError) {
-	status := http.StatusOK
-	if err != nil {
-		status = http.StatusBadRequest
-		if err.kind == typeAccessDenied {
-			status = http.StatusForbidden
-		}
-		answer = cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)}
+func refuseCloudWatch(w http.ResponseWriter, protocol metricProtocol, fault *cloudWatchError) {
+	status := http.StatusBadRequest
+	if fault.kind == typeAccessDenied {
+		status = http.StatusForbidden
 	}
-	w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
-	w.Header().Set("Content-Type", "application/cbor")
-	w.WriteHeader(status)
-	_, _ = w.Write(cbor.Encode(answer)) // the client is gone if this fails
+	protocol.refuse(w, status, fault)
 }
 
 // cloudWatchError is an answer that is an exception.
@@ -61,29 +71,22 @@ func invalidMetric(format string, args ...any) *cloudWatchError {
 	return &cloudWatchError{"InvalidParameterValueException", fmt.Sprintf(format, args...)}
 }
 
-func cloudWatch(ctx context.Context, e *engine.Engine, r *http.Request) (cbor.Map, *cloudWatchError) {
-	operation := strings.TrimPrefix(r.URL.Path, CloudWatchPath)
-	if r.Method != http.MethodPost || r.Header.Get("Smithy-Protocol") != "rpc-v2-cbor" {
-		return nil, &cloudWatchError{"SerializationException", "a POST with Smithy-Protocol: rpc-v2-cbor is expected"}
-	}
+func readCloudWatch(protocol metricProtocol, r *http.Request) (string, cbor.Map, *cloudWatchError) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxCBORBytes+1))
 	if err != nil {
-		return nil, &cloudWatchError{"SerializationException", err.Error()}
+		return "", nil, &cloudWatchError{"SerializationException", err.Error()}
 	}
 	if len(body) > maxCBORBytes {
-		return nil, &cloudWatchError{"RequestEntityTooLarge", fmt.Sprintf("a request may have %d bytes: ask for fewer metrics at a time", maxCBORBytes)}
+		return "", nil, &cloudWatchError{"RequestEntityTooLarge", fmt.Sprintf("a request may have %d bytes: ask for fewer metrics at a time", maxCBORBytes)}
 	}
-	if err := checkCBOR(body); err != nil {
-		return nil, &cloudWatchError{"SerializationException", err.Error()}
-	}
-	decoded, err := cbor.Decode(body)
+	operation, in, err := protocol.read(r, body)
 	if err != nil {
-		return nil, &cloudWatchError{"SerializationException", err.Error()}
+		return "", nil, &cloudWatchError{"SerializationException", err.Error()}
 	}
-	in, ok := decoded.(cbor.Map)
-	if !ok {
-		return nil, &cloudWatchError{"SerializationException", "a map is expected"}
-	}
+	return operation, in, nil
+}
+
+func cloudWatch(ctx context.Context, e *engine.Engine, operation string, in cbor.Map) (cbor.Map, *cloudWatchError) {
 	switch operation {
 	case "GetMetricData":
 		return getMetricData(ctx, e, in)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -115,9 +114,10 @@ func denied(format string, args ...any) *engine.Error {
 // refuse answers with an error in the words of whichever protocol the request is
 // in, for an operation those that the first lane would choose.
 func refuse(w http.ResponseWriter, r *http.Request, err *engine.Error) {
+	protocol, metrics := metricProtocolOf(r)
 	switch {
-	case strings.HasPrefix(r.URL.Path, CloudWatchPath):
-		writeCloudWatch(w, nil, &cloudWatchError{err.Type, err.Message})
+	case metrics:
+		refuseCloudWatch(w, protocol, &cloudWatchError{err.Type, err.Message})
 	case r.Method == http.MethodPost && isRoot(r) && contentTypeOf(r) != nil:
 		x := exchanges.Get().(*exchange)
 		status := x.answer.error(forbidden{err})

@@ -129,6 +129,10 @@ func (h *head) field(name, value string) bool {
 		}
 	case "Transfer-Encoding", "Trailer", "Expect", "Upgrade", "Pragma":
 		return false // net/http does something about them
+	case "X-Amz-Target":
+		if strings.HasPrefix(value, cloudWatchTarget) {
+			return false // another service's
+		}
 	case "Origin", "Sec-Fetch-Site":
 		return false // a browser sends it: the guard, on the other lane, looks at more than the host
 	}

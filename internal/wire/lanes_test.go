@@ -50,6 +50,7 @@ func TestLanesAgree(t *testing.T) {
 		{"three empty lines after", whole + body + "\r\n\r\n\r\n", true}, // but what follows is not
 		{"endpoints", start + kind + "X-Amz-Target: " + dynamoDB + "DescribeEndpoints\r\nContent-Length: 2\r\n\r\n{}", true},
 
+		{"CloudWatch", start + kind + "X-Amz-Target: " + cloudWatchTarget + "GetMetricData\r\nContent-Length: 2\r\n\r\n{}", false},
 		{"other type", start + "Content-Type: text/plain\r\n" + get + body, false},
 		{"no type", start + get + body, false},
 		{"health", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", false},

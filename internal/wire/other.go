@@ -8,7 +8,7 @@ func (s *Server) bounded(rest http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		k := r.Context().Value(linkKey{}).(*link)
 		defer k.release()
-		if isRoot(r) {
+		if isRoot(r) && !IsCloudWatch(r) {
 			rest.ServeHTTP(w, r)
 			return
 		}
