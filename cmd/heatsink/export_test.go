@@ -101,7 +101,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		if len(c.args) > 1 {
 			c.args = append(c.args, "--endpoint", s.endpoint)
 		}
-		if _, stderr, code := command(t, c.args...); code != 2 || !strings.Contains(stderr, c.want) {
+		if _, stderr, code := command(t, c.args...); code != 2 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "the same command again") {
 			t.Errorf("%v: %d, %s; want %q", c.args, code, stderr, c.want)
 		}
 	}

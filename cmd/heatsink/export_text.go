@@ -73,8 +73,10 @@ func (o *dumpOutput) result(r dump.Result, err error, hint string) {
 	if r.Resumed {
 		resumed = ", going on where an earlier run was"
 	}
-	if err != nil {
+	if err != nil && hint != "" {
 		o.screen.say("not finished: %s of table %s %s%s; %s", figure.Count(r.Items, "item"), printable(r.Table), o.done, resumed, hint)
+	}
+	if err != nil {
 		return
 	}
 	if r.Created {

@@ -96,9 +96,12 @@ func (m *importing) run(cmd *cobra.Command) error {
 	out := newDumpOutput(cmd, "imported", m.json)
 	m.options.Progress = out.progress
 	result, err := dump.Import(cmd.Context(), c.tables, m.options)
-	out.result(result, err, "run the same command again to go on")
-	if full := (*dump.NotEmptyError)(nil); errors.As(err, &full) {
-		return fmt.Errorf("table %q has items: add --replace to replace those with the same keys, or name an empty or new table", full.Table)
+	full := (*dump.NotEmptyError)(nil)
+	if errors.As(err, &full) {
+		out.result(result, err, "") // nothing was done, and nothing would go on
+		return fmt.Errorf("table %q has items: add --replace to replace those with the same keys, or name an empty or new table; "+
+			"an import that is complete leaves no checkpoint behind", full.Table)
 	}
+	out.result(result, err, "run the same command again to go on")
 	return err
 }

@@ -142,7 +142,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		stored, found, err := e.get(key, b.ConsistentRead)
+		stored, found, err := e.get(t, key, b.ConsistentRead)
 		if err != nil {
 			return err
 		}

@@ -174,7 +174,7 @@ func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput,
 // getItem reads an item of a table by its key, nil if there is none.
 func (e *Engine) getItem(ctx context.Context, t *table, item attr.Item, p *expr.Projection, consistent bool) (out attr.Raw, spent bill, err error) {
 	key := t.itemKey(item)
-	raw, found, err := e.get(key, consistent)
+	raw, found, err := e.get(t, key, consistent)
 	if err != nil {
 		return nil, spent, err
 	}

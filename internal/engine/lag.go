@@ -155,12 +155,12 @@ func (p *past) close() error {
 	return err
 }
 
-// get reads an item, set back if it need not be consistent.
-func (e *Engine) get(key []byte, consistent bool) (value []byte, found bool, err error) {
+// get reads an item of a table, set back if it need not be consistent.
+func (e *Engine) get(t *table, key []byte, consistent bool) (value []byte, found bool, err error) {
 	if e.past == nil || consistent {
 		return e.store.Get(nil, key)
 	}
-	view, m := e.past.look(e.store.View, time.Time{})
+	view, m := e.past.look(e.store.View, t.whole)
 	value, found, err = view.Get(nil, key)
 	return value, found, errors.Join(err, e.past.looked(m))
 }

@@ -135,6 +135,52 @@ func TestLagIsExact(t *testing.T) {
 	})
 }
 
+// Nobody sees a restored table as it was before it was whole, though others write meanwhile.
+func TestLagOfARestore(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		const lag = time.Second
+		e := laggard(t, Lag{Min: lag, Max: lag})
+		put := func(v string) { putItem(t, e, "tab", fields("pk", "p", "sk", "s", "g", "p", "other", "o", "v", v)) }
+		put("1")
+		time.Sleep(2 * lag)
+		backup, err := e.CreateBackup(t.Context(), &CreateBackupInput{TableName: new("tab"), BackupName: new("backup")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put("2")
+		if _, err := e.RestoreTableFromBackup(t.Context(), &RestoreInput{BackupARN: &backup.ARN, TargetTableName: new("restored")}); err != nil {
+			t.Fatal(err)
+		}
+		waitWhole(t, e, "restored")
+		time.Sleep(time.Millisecond)
+		put("3")
+		get, err := e.GetItem(t.Context(), &GetItemInput{TableName: new("restored"), Key: fields("pk", "p", "sk", "s"), HasKey: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := versionOf(t, get.Item); got != "1" {
+			t.Errorf("GetItem: got version %q, want 1", got)
+		}
+		for _, index := range []*string{nil, new("byG")} {
+			got := found(t, func() (*ReadOutput, error) {
+				return e.Scan(t.Context(), &ReadInput{TableName: new("restored"), IndexName: index})
+			})
+			if got != "1" {
+				t.Errorf("Scan: got version %q, want 1", got)
+			}
+		}
+		batch, err := e.BatchGetItem(t.Context(), &BatchGetItemInput{Tables: []BatchGetTable{
+			{TableName: "restored", Keys: []attr.Item{fields("pk", "p", "sk", "s")}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if items := batch.Responses[0].Items; len(items) != 1 || versionOf(t, items[0]) != "1" {
+			t.Errorf("BatchGetItem: got %d items", len(items))
+		}
+	})
+}
+
 // What a read finds was there, between Max and Min ago. With the same seed it is
 // the same.
 func TestLagIsBounded(t *testing.T) {

@@ -36,7 +36,7 @@ func (e *Engine) PeekControl(ctx context.Context, tableName, key string) (attr.I
 		item = append(item, attr.Field{Name: part.Name, Value: value})
 	}
 	slices.SortFunc(item, func(a, b attr.Field) int { return strings.Compare(a.Name, b.Name) })
-	raw, found, err := e.get(t.itemKey(item), true)
+	raw, found, err := e.get(t, t.itemKey(item), true)
 	if err != nil || !found {
 		return nil, err
 	}

@@ -309,6 +309,12 @@ func (e *Engine) shrink(writes []*write) {
 	var charges []partition.Charge
 	for _, w := range writes {
 		charges = append(charges, partition.Charge{Set: w.table.partitions, Place: store.Place(w.key), Bytes: -int64(w.before.Size())})
+		for i := range w.entries {
+			if c := &w.entries[i]; !c.index.local {
+				charges = c.charges(charges)
+				charges[len(charges)-1].Write = 0 // a deletion has one charge
+			}
+		}
 	}
 	partition.Settle(time.Now(), charges...)
 }

@@ -10,7 +10,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/expr"
@@ -565,9 +564,9 @@ func (e *Engine) readPage(ctx context.Context, r *read) (err error) {
 	view := e.store.View
 	var m *moment
 	if e.past != nil && !r.in.ConsistentRead {
-		var since time.Time
-		if r.index != nil {
-			since = r.index.whole // before that it was half an index
+		since := r.table.whole // before that it was half a table
+		if r.index != nil && r.index.whole.After(since) {
+			since = r.index.whole
 		}
 		view, m = e.past.look(view, since)
 		defer func() { err = errors.Join(err, e.past.looked(m)) }()

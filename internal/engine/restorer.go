@@ -266,6 +266,7 @@ func (r *restorer) finish(ctx context.Context) error {
 		t.record = before
 		return err
 	}
+	t.whole = time.Now()
 	t.restoring.Store(nil)
 	return nil
 }

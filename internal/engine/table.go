@@ -29,6 +29,7 @@ type table struct {
 	indexes   []*index                  // those that writes maintain
 	idle      *index                    // one that they do not: it waits for its backfill, or is being removed; nil: none
 	usable    time.Time                 // when it is no longer being created
+	whole     time.Time                 // when its restore ended; zero: before the engine was opened, or there was none
 	restoring atomic.Pointer[restoring] // the record's, for those who do not hold the table
 	settling  []settling                // changes that show as going on
 	ttl       string                    // the TTL attribute; empty: none

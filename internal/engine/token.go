@@ -3,7 +3,7 @@ package engine
 import (
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -187,7 +187,11 @@ func (f *fingerprint) action(kind string, it attr.Item, x *Expressions, onFailur
 	f.text(new(string(attr.NewRaw(it))))
 	f.text(x.Condition)
 	f.text(x.Update)
-	f.text(new(fmt.Sprint(x.Names))) // maps print in the order of their keys
+	f.number(len(x.Names))
+	for _, placeholder := range slices.Sorted(maps.Keys(x.Names)) { // each with its length, as names may look like others
+		f.text(&placeholder)
+		f.text(new(x.Names[placeholder]))
+	}
 	f.text(new(string(attr.NewRaw(x.Values))))
 	f.text(&onFailure)
 }

@@ -318,6 +318,21 @@ func (b bank) send(in *TransactWriteItemsInput) (out *TransactWriteItemsOutput, 
 	}
 }
 
+// A token stands for names as they are, not for a text in which two sets of them look alike.
+func TestTokenTellsNamesApart(t *testing.T) {
+	b := openBank(t, Options{}, 0)
+	send := func(names map[string]string) error {
+		action := deposit(0, 1)
+		action.Update, action.Condition = new("SET #a = :amount, #b = :least"), nil
+		action.Names, action.HasNames = names, true
+		return errorOf(b.TransactWriteItems(t.Context(), withToken(transaction(action), "token")))
+	}
+	noError(t, send(map[string]string{"#a": "p", "#b": "q #b:r"}))
+	noError(t, send(map[string]string{"#a": "p", "#b": "q #b:r"}))
+	wantError(t, send(map[string]string{"#a": "p #b:q", "#b": "r"}), TypeIdempotentMismatch,
+		"Provided idempotency token has already been used with different request parameters")
+}
+
 // Tokens are as durable as what they stand for.
 func TestTokensSurviveReopening(t *testing.T) {
 	dir := t.TempDir()

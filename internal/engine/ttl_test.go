@@ -332,26 +332,28 @@ func TestSweepAfterClose(t *testing.T) {
 func TestExpiryMakesPartitionsSmaller(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{}})
-		createTable(t, e, newTableInput("tab", "pk:S"))
+		createTable(t, e, newTableInput("tab", "pk:S").withGlobal("byG", "g:S"))
 		setTTL(t, e, "tab", "ttl", true)
 		for i := range 10 {
-			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "ttl", time.Now().Unix()+10))
+			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "g", "all", "ttl", time.Now().Unix()+10))
 		}
-		size := func() (bytes int64) {
+		size := func() (bytes [2]int64) { // of the table and of its index
 			list, err := e.Heat(t.Context(), "tab", time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range list[0].Partitions {
-				bytes += p.Bytes
+			for i := range bytes {
+				for _, p := range list[i].Partitions {
+					bytes[i] += p.Bytes
+				}
 			}
 			return bytes
 		}
-		if before := size(); before == 0 {
-			t.Fatal("the partitions are empty to begin with")
+		if before := size(); before[0] == 0 || before[1] == 0 {
+			t.Fatal("partitions are empty to begin with")
 		}
 		time.Sleep(time.Minute)
-		if after := size(); after != 0 {
+		if after := size(); after != [2]int64{} {
 			t.Errorf("the partitions have %d bytes though all items are gone", after)
 		}
 	})
