@@ -88,7 +88,9 @@ func mapOf(value cbor.Value) (cbor.Map, error) {
 	return in, nil
 }
 
-func (p cborProtocol) write(w http.ResponseWriter, _ string, out cbor.Map) { p.send(w, http.StatusOK, out) }
+func (p cborProtocol) write(w http.ResponseWriter, _ string, out cbor.Map) {
+	p.send(w, http.StatusOK, out)
+}
 
 func (p cborProtocol) refuse(w http.ResponseWriter, status int, err *cloudWatchError) {
 	p.send(w, status, cbor.Map{"__type": cbor.String("com.amazonaws.cloudwatch#" + err.kind), "message": cbor.String(err.message)})

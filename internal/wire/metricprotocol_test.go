@@ -22,7 +22,9 @@ func postForm(body string) *http.Request {
 	return r
 }
 
-func postMetricsJSON(operation, body string) *http.Request { return post(cloudWatchTarget+operation, body) }
+func postMetricsJSON(operation, body string) *http.Request {
+	return post(cloudWatchTarget+operation, body)
+}
 
 // Whichever of the three protocols a program speaks, it is told the same.
 func TestCloudWatchProtocolsAgree(t *testing.T) {
