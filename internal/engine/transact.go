@@ -168,6 +168,12 @@ func (a *TransactWrite) write() (*write, error) {
 
 // transact takes the writes of a transaction to the disk.
 func (e *Engine) transact(ctx context.Context, in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
+	for i, w := range writes {
+		// An empty key refuses the whole request, before any action is looked at.
+		if err := w.checkEmptyKeys(tables[nameOf(names[i])]); err != nil {
+			return nil, err
+		}
+	}
 	var c cancellation
 	for i, w := range writes {
 		c.add(i, len(writes), w.bind(tables[nameOf(names[i])]))

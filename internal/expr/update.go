@@ -77,15 +77,15 @@ func (u *Update) sort() {
 func (u *Update) TopLevelAttributes() iter.Seq2[string, bool] { return topLevel(u.targets) }
 
 // Assigned returns the attributes that the update gives a value of the request,
-// each with the value's kind.
-func (u *Update) Assigned() iter.Seq2[string, attr.Kind] {
-	return func(yield func(string, attr.Kind) bool) {
+// each with that value.
+func (u *Update) Assigned() iter.Seq2[string, attr.Value] {
+	return func(yield func(string, attr.Value) bool) {
 		for i := range u.actions {
 			a := &u.actions[i]
 			if a.path.nested() || a.value == nil || a.value.op != opValue {
 				continue
 			}
-			if !yield(a.path[0].name, a.value.value.Kind) {
+			if !yield(a.path[0].name, *a.value.value) {
 				return
 			}
 		}

@@ -282,7 +282,7 @@ var known = []fact{
 	},
 	{
 		name: "empty keys", peers: lenient, kind: answer.Outcome, ours: "cannot contain an empty", theirs: otherwise,
-		fact: "a value of a key is not empty", source: conformance,
+		fact: "a value of a key is not empty; one that is refuses all of a transaction", source: conformance,
 	},
 	{
 		name: "empty keys in a batch of statements", peers: []string{"dynoxide"}, kind: answer.Content, ours: `^\.Responses.*Error`,
