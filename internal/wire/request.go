@@ -199,15 +199,16 @@ func (r *request) expressionNames(x *engine.Expressions) {
 }
 
 // expressionValues reads the values expressions refer to. Most faults in them
-// are told with the value's name.
+// are told with the value's name, but those of numbers not in the newer words.
 func (r *request) expressionValues(x *engine.Expressions) {
 	fault := r.Fault
 	r.Fault = nil
 	x.HasValues, x.Values = true, r.Values(&attrjson.ItemType)
 	found := r.Fault
 	r.Fault = fault
-	switch found {
-	case nil, attrjson.ErrTooManyLevels, attrjson.ErrValuesSize:
+	switch {
+	case found == nil, found == attrjson.ErrTooManyLevels, found == attrjson.ErrValuesSize:
+	case r.NewWords && attrjson.IsNumeric(found):
 	default:
 		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
 	}

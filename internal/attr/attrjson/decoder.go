@@ -43,6 +43,8 @@ const (
 	errEmptyBS        = attr.Fault("One or more parameter values were invalid: Binary sets should not be empty")
 	errNullElement    = attr.Fault("One or more parameter values were invalid: An string set  may not have a null string as a member")
 	errDuplicateNS    = attr.Fault("Input collection contains duplicates")
+	newDuplicateNS    = attr.Fault("One or more parameter values were invalid: Input collection contains duplicates.")
+	newNumberEmpty    = attr.ErrNumberEmpty + ": "
 	ErrTooManyLevels  = attr.Fault("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
 	errItemSize       = attr.Fault("Item size has exceeded the maximum allowed size")
 	ErrValuesSize     = attr.Fault("ExpressionAttributeValues exceeds max size")
@@ -98,9 +100,11 @@ type Decoder struct {
 	Fault     error
 	FaultName string
 
-	// Parameters is set while parameters of statements are read. There a number
-	// must have an exponent of 32 bits to be one at all.
-	Parameters bool
+	// Narrow is set while what is read has numbers whose exponents must have 32 bits: parameters of statements,
+	// and what batches and transactions write.
+	Narrow bool
+	// NewWords is set for operations that tell faults of numbers and sets in AWS's newer words.
+	NewWords bool
 
 	// What is being read, each level on top of the one it is in. A level is
 	// copied out once its length is known.
@@ -116,7 +120,7 @@ type Decoder struct {
 // Reset makes the Decoder read text, without a fault.
 func (d *Decoder) Reset(text string) {
 	d.Decoder.Reset(text)
-	d.Fault, d.FaultName, d.Parameters = nil, "", false
+	d.Fault, d.FaultName, d.Narrow, d.NewWords = nil, "", false, false
 	d.fields, d.values, d.order = reuse(d.fields), reuse(d.values), reuse(d.order)
 }
 
@@ -331,8 +335,11 @@ func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 func (d *Decoder) number(text string) attr.Value {
 	n, err := attr.ParseNumber(text)
 	if err != nil {
-		if d.Parameters {
-			err = parameterFault(text, err)
+		if d.Narrow {
+			err = narrowFault(text, err)
+		}
+		if d.NewWords && err == attr.ErrNumberEmpty {
+			err = newNumberEmpty
 		}
 		d.fault(err)
 		n = attr.Zero
@@ -340,10 +347,10 @@ func (d *Decoder) number(text string) attr.Value {
 	return attr.Num(n)
 }
 
-// parameterFault is what is wrong with a number of a parameter. DynamoDB reads its
-// exponent as a 32-bit integer, and takes the number for small where adding its
-// digits to that overflows.
-func parameterFault(text string, fault error) error {
+// narrowFault is what is wrong with a number where DynamoDB reads its exponent as a
+// 32-bit integer, and takes the number for small where adding its digits to that
+// overflows.
+func narrowFault(text string, fault error) error {
 	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
 	if !ok {
 		return fault
@@ -409,7 +416,7 @@ func (d *Decoder) set(kind attr.Kind) attr.Value {
 	}
 	set := attr.Set(kind, slices.Clone(given))
 	if len(set.List) < len(given) {
-		d.fault(duplicates(kind, given))
+		d.fault(d.duplicates(kind, given))
 	}
 	return set
 }
@@ -425,8 +432,11 @@ func emptySet(kind attr.Kind) error {
 	}
 }
 
-func duplicates(kind attr.Kind, given []attr.Value) error {
-	if kind == attr.NS {
+func (d *Decoder) duplicates(kind attr.Kind, given []attr.Value) error {
+	switch {
+	case d.NewWords:
+		return newDuplicates(kind, given)
+	case kind == attr.NS:
 		return errDuplicateNS
 	}
 	texts, format := make([]string, len(given)), formatDuplicateSS
@@ -437,4 +447,31 @@ func duplicates(kind attr.Kind, given []attr.Value) error {
 		}
 	}
 	return attr.Faultf(format, strings.Join(texts, ", "))
+}
+
+// newDuplicates tells an element that is there twice in the newer words. They list
+// what comes before it in order, and quote the elements.
+func newDuplicates(kind attr.Kind, given []attr.Value) error {
+	if kind == attr.NS {
+		return newDuplicateNS
+	}
+	texts, seen := make([]string, len(given)), make(map[string]bool)
+	for i, v := range given {
+		texts[i] = v.Str
+		if seen[v.Str] && len(seen) == i {
+			slices.Sort(texts[:i])
+		}
+		seen[v.Str] = true
+	}
+	format, separator := formatDuplicateSS, ", "
+	if kind == attr.BS {
+		format, separator = formatDuplicateBS, ","
+	}
+	for i := range texts {
+		if kind == attr.BS {
+			texts[i] = base64.StdEncoding.EncodeToString([]byte(texts[i]))
+		}
+		texts[i] = `"` + texts[i] + `"`
+	}
+	return attr.Faultf(format, strings.Join(texts, separator))
 }
