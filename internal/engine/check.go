@@ -16,6 +16,10 @@ const (
 
 func errItemSize() *Error { return invalid("Item size has exceeded the maximum allowed size") }
 
+func errUpdateSize() *Error {
+	return invalid("Item size to update has exceeded the maximum allowed size")
+}
+
 // asError turns a fault of a value or expression into the exception that answers
 // it. Other errors, and nil, stay what they are.
 func asError(err error) error {

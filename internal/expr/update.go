@@ -92,15 +92,14 @@ func (u *Update) Assigned() iter.Seq2[string, attr.Value] {
 	}
 }
 
-// Counts returns how many of the actions write a value, SET and ADD, and how
-// many take one away, REMOVE and DELETE.
-func (u *Update) Counts() (sets, removes int) {
+// Sets returns how many of the actions write a value: SET and ADD.
+func (u *Update) Sets() (n int) {
 	for i := range u.actions {
 		if c := u.actions[i].clause; c == clauseSet || c == clauseAdd {
-			sets++
+			n++
 		}
 	}
-	return sets, len(u.actions) - sets
+	return n
 }
 
 // The grammar:
