@@ -151,9 +151,6 @@ func (a *TransactWrite) expressions() *Expressions {
 }
 
 func (a *TransactWrite) write() (*write, error) {
-	if err := a.expressions().refused(); err != nil {
-		return nil, err
-	}
 	switch {
 	case a.Put != nil:
 		return newPut(a.Put)
@@ -517,9 +514,6 @@ func (in *TransactGetItemsInput) gets() ([]get, error) {
 	}
 	gets := make([]get, len(in.Gets))
 	for i, g := range in.Gets {
-		if err := g.refused(); err != nil {
-			return nil, err
-		}
 		projection, err := g.projection()
 		if err != nil {
 			return nil, err

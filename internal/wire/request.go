@@ -37,13 +37,14 @@ type request struct {
 	body        string
 	badValue    error    // the first fault among expression attribute names and values
 	unsupported string   // the first parameter that we do not implement
+	inAction    bool     // an action of a transaction is read
 	spare       []string // for optString
 	link        *link    // the connection it came on; nil: none of a Server
 }
 
 func (r *request) reset(body string) {
 	r.Decoder.Reset(body)
-	r.body, r.badValue, r.unsupported, r.spare, r.link = body, nil, "", nil, nil
+	r.body, r.badValue, r.unsupported, r.inAction, r.spare, r.link = body, nil, "", false, nil, nil
 }
 
 // common fills in what all requests have in common, once all else was read.
@@ -217,9 +218,22 @@ func (r *request) expressionValues(x *engine.Expressions) {
 	}
 }
 
+// knows reports whether the operation that is read has a parameter. An action of a
+// transaction has none of those that expressions replaced, and AWS ignores them there.
+func (r *request) knows(name string) bool {
+	switch name {
+	case "Expected", "ConditionalOperator", "AttributeUpdates", "AttributesToGet":
+		return !r.inAction
+	}
+	return true
+}
+
 // write reads a parameter that all writes of an item have, and reports whether
 // it is one.
 func (r *request) write(name string, x *engine.Expressions, to *engine.Returns) bool {
+	if !r.knows(name) {
+		return false
+	}
 	switch name {
 	case "ConditionExpression":
 		x.Condition = r.optString()

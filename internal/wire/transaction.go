@@ -17,6 +17,8 @@ var (
 // of the same name.
 func action[In any](r *request, read func(*request, *In) *engine.Request) *In {
 	in := new(In)
+	r.inAction = true
+	defer func() { r.inAction = false }()
 	r.part(func() *engine.Request { return read(r, in) })
 	return in
 }
