@@ -155,12 +155,27 @@ func (a *TransactWrite) write() (*write, error) {
 	case a.Put != nil:
 		return newPut(a.Put)
 	case a.Update != nil:
-		return newUpdate(a.Update)
+		w, err := newUpdate(a.Update)
+		return w, withoutSize(err)
 	case a.Delete != nil:
 		return newRemove(a.Delete)
 	default:
 		return newCheck(a.ConditionCheck)
 	}
+}
+
+// withoutSize is the error of an update in a transaction, which does not tell how
+// large its expression is.
+func withoutSize(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	const tooLong = "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;"
+	if strings.HasPrefix(e.Message, tooLong) {
+		return invalid(tooLong)
+	}
+	return err
 }
 
 // transact takes the writes of a transaction to the disk.

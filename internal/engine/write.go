@@ -86,11 +86,11 @@ func newUpdate(in *UpdateItemInput) (*write, error) {
 
 // newRemove takes a DeleteItem's parameters, newCheck a ConditionCheck's.
 func newRemove(in *DeleteItemInput) (*write, error) {
-	if in.BadValue != nil {
+	if in.BadValue != nil && !in.BadValueLast {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: remove, item: in.Key, onFailure: in.OnConditionFailure}
-	return w, w.parse(&in.Expressions, withoutCondition)
+	return w, cmp.Or(w.parse(&in.Expressions, withoutCondition), asError(in.BadValue))
 }
 
 func newCheck(in *DeleteItemInput) (*write, error) {

@@ -37,14 +37,13 @@ type request struct {
 	body        string
 	badValue    error    // the first fault among expression attribute names and values
 	unsupported string   // the first parameter that we do not implement
-	inAction    bool     // an action of a transaction is read
 	spare       []string // for optString
 	link        *link    // the connection it came on; nil: none of a Server
 }
 
 func (r *request) reset(body string) {
 	r.Decoder.Reset(body)
-	r.body, r.badValue, r.unsupported, r.inAction, r.spare, r.link = body, nil, "", false, nil, nil
+	r.body, r.badValue, r.unsupported, r.spare, r.link = body, nil, "", nil, nil
 }
 
 // common fills in what all requests have in common, once all else was read.
@@ -59,7 +58,8 @@ func (r *request) common(in *engine.Request) {
 // faults are its own, and its request's if that has none before.
 func (r *request) part(read func() *engine.Request) {
 	fault, badValue := r.Fault, r.badValue
-	r.Fault, r.badValue = nil, nil
+	r.Forget()
+	r.badValue = nil
 	r.common(read())
 	if fault != nil || badValue != nil {
 		r.Fault, r.badValue = fault, badValue
@@ -203,7 +203,7 @@ func (r *request) expressionNames(x *engine.Expressions) {
 // are told with the value's name, but those of numbers not in the newer words.
 func (r *request) expressionValues(x *engine.Expressions) {
 	fault := r.Fault
-	r.Fault = nil
+	r.Forget()
 	x.HasValues, x.Values = true, r.Values(&attrjson.ItemType)
 	found := r.Fault
 	r.Fault = fault
@@ -223,7 +223,7 @@ func (r *request) expressionValues(x *engine.Expressions) {
 func (r *request) knows(name string) bool {
 	switch name {
 	case "Expected", "ConditionalOperator", "AttributeUpdates", "AttributesToGet":
-		return !r.inAction
+		return !r.InAction
 	}
 	return true
 }

@@ -103,8 +103,13 @@ type Decoder struct {
 	// Narrow is set while what is read has numbers whose exponents must have 32 bits: parameters of statements,
 	// and what batches and transactions write.
 	Narrow bool
+	// InAction is set while an action of a transaction is read. There an attribute without a name is told before a value
+	// that is too deep, and that before a name within a value, whichever comes first.
+	InAction bool
 	// NewWords is set for operations that tell faults of numbers and sets in AWS's newer words.
 	NewWords bool
+
+	innerName bool // Fault is about a name within a value
 
 	// What is being read, each level on top of the one it is in. A level is
 	// copied out once its length is known.
@@ -120,7 +125,7 @@ type Decoder struct {
 // Reset makes the Decoder read text, without a fault.
 func (d *Decoder) Reset(text string) {
 	d.Decoder.Reset(text)
-	d.Fault, d.FaultName, d.Narrow, d.NewWords = nil, "", false, false
+	d.Fault, d.FaultName, d.Narrow, d.InAction, d.NewWords = nil, "", false, false, false
 	d.fields, d.values, d.order = reuse(d.fields), reuse(d.values), reuse(d.order)
 }
 
@@ -134,8 +139,28 @@ func reuse[E any](stack []E) []E {
 
 func (d *Decoder) fault(err error) {
 	if d.Fault == nil {
-		d.Fault = err
+		d.Fault, d.innerName = err, false
 	}
+}
+
+// Forget forgets the fault, for another part of a request that has its own.
+func (d *Decoder) Forget() { d.Fault, d.innerName = nil, false }
+
+// nameFault notes a name that no attribute can have.
+func (d *Decoder) nameFault(err error, level int) {
+	if d.InAction && level == 1 && (d.Fault == ErrTooManyLevels || d.innerName) {
+		d.Fault = nil
+	}
+	if d.Fault == nil {
+		d.Fault, d.innerName = err, level > 1
+	}
+}
+
+func (d *Decoder) tooDeep() {
+	if d.InAction && d.innerName {
+		d.Fault = nil
+	}
+	d.fault(ErrTooManyLevels)
 }
 
 // Item reads an item.
@@ -215,7 +240,7 @@ func (d *Decoder) item(t *jsonpull.Type, level int) attr.Item {
 		}
 		faultless := d.Fault == nil
 		if (name == "" || len(name) > attr.MaxName) && (level > 1 || d.overhead == 0) { // else it is a placeholder
-			d.fault(attr.CheckName(name))
+			d.nameFault(attr.CheckName(name), level)
 		}
 		v := d.value(level)
 		if faultless && d.Fault != nil {
@@ -270,7 +295,7 @@ func (d *Decoder) value(level int) attr.Value { return d.valueOf(&valueType, lev
 
 func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 	if level > maxLevels {
-		d.fault(ErrTooManyLevels)
+		d.tooDeep()
 		d.Skip()
 		return attr.Value{Kind: attr.Null}
 	}
