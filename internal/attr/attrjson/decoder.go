@@ -100,8 +100,8 @@ type Decoder struct {
 	Fault     error
 	FaultName string
 
-	// Narrow is set while what is read has numbers whose exponents must have 32 bits: parameters of statements,
-	// and what batches and transactions write.
+	// Narrow is set while numbers must have exponents of 32 bits: in parameters of statements, BatchWriteItem,
+	// transactions and Scan.
 	Narrow bool
 	// InAction is set while an action of a transaction is read. There an attribute without a name is told before a value
 	// that is too deep, and that before a name within a value, whichever comes first.
