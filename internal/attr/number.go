@@ -3,6 +3,7 @@ package attr
 import (
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -35,6 +36,7 @@ const (
 	ErrNumberOverflow  = Fault("Number overflow. Attempting to store a number with magnitude larger than supported range")
 	ErrNumberUnderflow = Fault("Number underflow. Attempting to store a number with magnitude smaller than supported range")
 	ErrNumberDigits    = Fault("Attempting to store more than 38 significant digits in a Number")
+	ErrNumberEmpty     = Fault("The parameter cannot be converted to a numeric value")
 )
 
 // decimal is a number taken apart: 0.d₁d₂d₃… × 10^(exp+1) with d₁ ≠ 0, or zero
@@ -58,7 +60,7 @@ func ParseNumber(s string) (Number, error) {
 
 func notNumeric(s string) error {
 	if s == "" {
-		return Fault("The parameter cannot be converted to a numeric value")
+		return ErrNumberEmpty
 	}
 	return Faultf("The parameter cannot be converted to a numeric value: %s", s)
 }
@@ -116,15 +118,15 @@ scan:
 	if overlong {
 		return d, ErrNumberDigits
 	}
-	if d.n == 0 {
-		return decimal{}, nil
+	if d.n == 0 { // zero has the range of other numbers, by the exponent that it is written with
+		return decimal{}, outside(exp)
 	}
 	d.exp = intDigits - 1 + exp
 	return d, nil
 }
 
-// parseExponent reads what follows the digits: nothing, or E and an integer. An
-// exponent that no number could have is cut short where it cannot matter.
+// parseExponent reads what follows the digits: nothing, or E and an integer of 64
+// bits. An exponent that no number could have is cut short where it cannot matter.
 func parseExponent(s string) (exp int, ok bool) {
 	if s == "" {
 		return 0, true
@@ -132,34 +134,30 @@ func parseExponent(s string) (exp int, ok bool) {
 	if s[0] != 'e' && s[0] != 'E' {
 		return 0, false
 	}
-	s = s[1:]
-	sign := 1
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		if s[0] == '-' {
-			sign = -1
-		}
-		s = s[1:]
-	}
-	if s == "" {
+	n, err := strconv.ParseInt(s[1:], 10, 64)
+	if err != nil {
 		return 0, false
 	}
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return 0, false
-		}
-		exp = min(exp*10+int(s[i]-'0'), 1<<20)
+	return int(min(max(n, -1<<20), 1<<20)), true
+}
+
+// outside returns the error of an exponent that no number may have.
+func outside(exp int) error {
+	switch {
+	case exp > maxExponent:
+		return ErrNumberOverflow
+	case exp < minExponent:
+		return ErrNumberUnderflow
 	}
-	return sign * exp, true
+	return nil
 }
 
 func (d *decimal) number() (Number, error) {
-	switch {
-	case d.n == 0:
+	if d.n == 0 {
 		return Zero, nil
-	case d.exp > maxExponent:
-		return "", ErrNumberOverflow
-	case d.exp < minExponent:
-		return "", ErrNumberUnderflow
+	}
+	if err := outside(d.exp); err != nil {
+		return "", err
 	}
 	var buf [3 + maxDigits/2]byte
 	out := append(buf[:0], positiveByte, byte(d.exp-minExponent))

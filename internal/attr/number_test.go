@@ -21,8 +21,9 @@ func parsed(t testing.TB, s string) Number {
 
 func TestNumberString(t *testing.T) {
 	for in, want := range map[string]string{
-		"0": "0", "-0": "0", "+0": "0", "0.000": "0", "0E99999": "0",
-		"1": "1", "+1": "1", "-1": "-1", "00042": "42", "1.0": "1", "3.1400": "3.14",
+		"0": "0", "-0": "0", "+0": "0", "0.000": "0", "0e125": "0", "-0E-130": "0",
+		"1e0000000000000000000000000002": "100",
+		"1":                              "1", "+1": "1", "-1": "-1", "00042": "42", "1.0": "1", "3.1400": "3.14",
 		"1.5E2": "150", "1.5e-2": "0.015", ".5": "0.5", "5.": "5", "100": "100", "1E2": "100",
 		"-12.030":                                "-12.03",
 		"1E-7":                                   "0.0000001",
@@ -58,7 +59,14 @@ func TestNumberFaults(t *testing.T) {
 		{"Infinity", Fault("The parameter cannot be converted to a numeric value: Infinity")},
 		{"1E126", ErrNumberOverflow},
 		{"-1E126", ErrNumberOverflow},
-		{"1E99999999999999999999", ErrNumberOverflow},
+		{"1E9223372036854775807", ErrNumberOverflow},
+		{"1E-9223372036854775808", ErrNumberUnderflow},
+		{"1E9223372036854775808", Fault("The parameter cannot be converted to a numeric value: 1E9223372036854775808")},
+		{"1E-9223372036854775809", Fault("The parameter cannot be converted to a numeric value: 1E-9223372036854775809")},
+		{"1E1_0", Fault("The parameter cannot be converted to a numeric value: 1E1_0")},
+		{"0E126", ErrNumberOverflow},
+		{"-0.0E126", ErrNumberOverflow},
+		{"0E-131", ErrNumberUnderflow},
 		{"1E-131", ErrNumberUnderflow},
 		{"0.1E-130", ErrNumberUnderflow},
 		{"123456789012345678901234567890123456789", ErrNumberDigits},

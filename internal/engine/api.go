@@ -17,6 +17,9 @@ type Request struct {
 	// is not answered at once: faults of other parameters come first.
 	BadValue error
 
+	// BadValueLast says that faults of expressions come before BadValue as well.
+	BadValueLast bool
+
 	// Unsupported names the first parameter present that this engine knows of
 	// but does not implement.
 	Unsupported string

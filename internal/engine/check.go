@@ -16,6 +16,10 @@ const (
 
 func errItemSize() *Error { return invalid("Item size has exceeded the maximum allowed size") }
 
+func errUpdateSize() *Error {
+	return invalid("Item size to update has exceeded the maximum allowed size")
+}
+
 // asError turns a fault of a value or expression into the exception that answers
 // it. Other errors, and nil, stay what they are.
 func asError(err error) error {
@@ -142,8 +146,7 @@ func (x *index) checkKeys(it attr.Item) error {
 			return x.errKind(p, v.Kind)
 		}
 		if empty := emptyKey(v); empty != "" {
-			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
-				"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", empty, x.name, p.Name)
+			return x.errEmptyKey(empty, p.Name)
 		}
 	}
 	return x.checkKeySizes(it)
@@ -161,11 +164,11 @@ func (x *index) violated(err error) error {
 // checkAssigned checks the kinds of values that an update gives to keys of
 // indexes, as far as the request tells them.
 func (t *table) checkAssigned(u *expr.Update) error {
-	for name, kind := range u.Assigned() {
+	for name, v := range u.Assigned() {
 		for _, x := range t.indexes {
 			for _, p := range x.keys.parts {
-				if p.Name == name && p.Kind != kind {
-					return x.violated(x.errKind(p, kind))
+				if p.Name == name && p.Kind != v.Kind {
+					return x.violated(x.errKind(p, v.Kind))
 				}
 			}
 		}
@@ -204,9 +207,7 @@ func (x *index) checkUpdated(it attr.Item) error {
 			return invalid("The update expression attempted to update the secondary index key to unsupported type")
 		}
 		if empty := emptyKey(v); empty != "" {
-			return invalid("One or more parameter values are not valid. "+
-				"The update expression attempted to update a secondary index key to a value that is not supported. "+
-				"The AttributeValue for a key attribute cannot contain an empty %s value.", empty)
+			return errEmptyUpdate(empty)
 		}
 	}
 	return x.checkKeySizes(it)
@@ -243,6 +244,55 @@ func emptyKey(v attr.Value) string {
 
 func errEmptyKey(empty, name string) *Error {
 	return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty %s value. Key: %s", empty, name)
+}
+
+func (x *index) errEmptyKey(empty, name string) *Error {
+	return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. "+
+		"The AttributeValue for a key attribute cannot contain an empty %s value. IndexName: %s, IndexKey: %s", empty, x.name, name)
+}
+
+// errEmptyUpdate is the error of an update that empties a key attribute of an index.
+func errEmptyUpdate(empty string) *Error {
+	return invalid("One or more parameter values are not valid. "+
+		"The update expression attempted to update a secondary index key to a value that is not supported. "+
+		"The AttributeValue for a key attribute cannot contain an empty %s value.", empty)
+}
+
+// checkEmptyKeys checks that a write of a transaction leaves no key attribute empty,
+// as far as the request tells it. A value of another kind is another fault.
+func (w *write) checkEmptyKeys(t *table) error {
+	for _, p := range t.keys.parts {
+		if v := w.item.Get(p.Name); v.Kind == p.Kind && emptyKey(v) != "" {
+			return errEmptyKey(emptyKey(v), p.Name)
+		}
+	}
+	for _, x := range t.indexes {
+		if x.filling { // which tells nothing but that it is violated
+			continue
+		}
+		for _, p := range x.keys.parts {
+			if v := w.item.Get(p.Name); w.kind == put && v.Kind == p.Kind && emptyKey(v) != "" {
+				return x.errEmptyKey(emptyKey(v), p.Name)
+			}
+			if v := w.assigned(p.Name); v.Kind == p.Kind && emptyKey(v) != "" && !t.keys.has(p.Name) {
+				return errEmptyUpdate(emptyKey(v))
+			}
+		}
+	}
+	return nil
+}
+
+// assigned is the value of the request that an update gives the attribute, if it gives one.
+func (w *write) assigned(name string) (v attr.Value) {
+	if w.update == nil {
+		return v
+	}
+	for to, value := range w.update.Assigned() {
+		if to == name {
+			v = value
+		}
+	}
+	return v
 }
 
 // checkKeyValues checks the values of the table's key attributes.

@@ -102,15 +102,6 @@ func (l *Legacy) present(keyExpression bool) (names []string) {
 	return names
 }
 
-// refused is the error of such parameters in a transaction, which has none of
-// them. DynamoDB would ignore them there; nobody who writes one wants that.
-func (x *Expressions) refused() error {
-	if x.Legacy == nil {
-		return nil
-	}
-	return invalid("an action of a transaction has no parameter %s; use expressions instead", x.Legacy.present(true)[0])
-}
-
 // projection returns what AttributesToGet asks for; nil: everything.
 func (l *Legacy) projection() (*expr.Projection, error) {
 	if l == nil || l.AttributesToGet == nil {

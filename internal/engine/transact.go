@@ -151,14 +151,12 @@ func (a *TransactWrite) expressions() *Expressions {
 }
 
 func (a *TransactWrite) write() (*write, error) {
-	if err := a.expressions().refused(); err != nil {
-		return nil, err
-	}
 	switch {
 	case a.Put != nil:
 		return newPut(a.Put)
 	case a.Update != nil:
-		return newUpdate(a.Update)
+		w, err := newUpdate(a.Update)
+		return w, withoutSize(err)
 	case a.Delete != nil:
 		return newRemove(a.Delete)
 	default:
@@ -166,8 +164,28 @@ func (a *TransactWrite) write() (*write, error) {
 	}
 }
 
+// withoutSize is the error of an update in a transaction, which does not tell how
+// large its expression is.
+func withoutSize(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	const tooLong = "Invalid UpdateExpression: Expression size has exceeded the maximum allowed size;"
+	if strings.HasPrefix(e.Message, tooLong) {
+		return invalid(tooLong)
+	}
+	return err
+}
+
 // transact takes the writes of a transaction to the disk.
 func (e *Engine) transact(ctx context.Context, in *TransactWriteItemsInput, writes []*write, names []string, tables openTables) (*TransactWriteItemsOutput, error) {
+	for i, w := range writes {
+		// An empty key refuses the whole request, before any action is looked at.
+		if err := w.checkEmptyKeys(tables[nameOf(names[i])]); err != nil {
+			return nil, err
+		}
+	}
 	var c cancellation
 	for i, w := range writes {
 		c.add(i, len(writes), w.bind(tables[nameOf(names[i])]))
@@ -511,9 +529,6 @@ func (in *TransactGetItemsInput) gets() ([]get, error) {
 	}
 	gets := make([]get, len(in.Gets))
 	for i, g := range in.Gets {
-		if err := g.refused(); err != nil {
-			return nil, err
-		}
 		projection, err := g.projection()
 		if err != nil {
 			return nil, err

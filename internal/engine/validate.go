@@ -206,9 +206,23 @@ func (r *Request) check(x ...*Expressions) error {
 		}
 	}
 	if r.Unsupported != "" {
-		return invalid("heatsink does not support the parameter %s yet; see docs/compatibility.md", r.Unsupported)
+		return invalid("heatsink does not implement the parameter %s: %s; see docs/compatibility.md", r.Unsupported, whyUnsupported(r.Unsupported))
 	}
 	return nil
+}
+
+// whyUnsupported says why the engine does not implement a parameter.
+func whyUnsupported(name string) string {
+	switch name {
+	case "ResourcePolicy":
+		return "it has no IAM, so that a policy would decide nothing: its credentials may do everything"
+	case "VectorIndexes", "VectorIndexUpdates":
+		return "it has no vector indexes"
+	case "SSESpecification":
+		return "it encrypts nothing, and a table is described as it was created"
+	default:
+		return "it is one region, and has no global tables"
+	}
 }
 
 // present names the expressions that a request has.

@@ -86,11 +86,11 @@ func newUpdate(in *UpdateItemInput) (*write, error) {
 
 // newRemove takes a DeleteItem's parameters, newCheck a ConditionCheck's.
 func newRemove(in *DeleteItemInput) (*write, error) {
-	if in.BadValue != nil {
+	if in.BadValue != nil && !in.BadValueLast {
 		return nil, asError(in.BadValue)
 	}
 	w := &write{kind: remove, item: in.Key, onFailure: in.OnConditionFailure}
-	return w, w.parse(&in.Expressions, withoutCondition)
+	return w, cmp.Or(w.parse(&in.Expressions, withoutCondition), asError(in.BadValue))
 }
 
 func newCheck(in *DeleteItemInput) (*write, error) {
@@ -164,6 +164,11 @@ func (w *write) bind(t *table) error {
 			return err
 		}
 	}
+	// Outside of transactions and statements DynamoDB limits not only the item, but also what the update itself counts,
+	// before its condition is asked.
+	if w.update != nil && !w.together && !w.statement && w.update.Charge() > maxItemSize {
+		return errUpdateSize()
+	}
 	w.key = t.itemKey(w.item)
 	return nil
 }
@@ -231,7 +236,7 @@ func (w *write) decideUpdate() error {
 	}
 	w.afterItem = from
 	if w.update != nil {
-		if sets, _ := w.update.Counts(); sets == 0 && w.before == nil {
+		if w.update.Sets() == 0 && w.before == nil {
 			w.afterItem = nil // taking away from an item that is not there does not make it
 			return nil
 		}
@@ -245,22 +250,10 @@ func (w *write) decideUpdate() error {
 	}
 	w.after = attr.NewRaw(w.afterItem)
 	w.bill.table = writeUnits(max(w.before.Size(), w.after.Size()))
-	if w.gatedSize() > maxItemSize {
-		return invalid("Item size to update has exceeded the maximum allowed size")
+	if w.after.Size() > maxItemSize {
+		return errUpdateSize()
 	}
 	return nil
-}
-
-// gatedSize is the size that counts for the limit on an updated item: outside of
-// transactions and statements DynamoDB adds an allowance for each action of the expression, and
-// leaves the key out of that sum.
-func (w *write) gatedSize() int {
-	size := w.after.Size()
-	if w.update == nil || w.together || w.statement {
-		return size
-	}
-	sets, removes := w.update.Counts()
-	return max(size, size-w.item.Size()+3+19*sets+2*removes)
 }
 
 // changes reports whether the item is another one afterwards.

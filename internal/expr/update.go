@@ -77,30 +77,29 @@ func (u *Update) sort() {
 func (u *Update) TopLevelAttributes() iter.Seq2[string, bool] { return topLevel(u.targets) }
 
 // Assigned returns the attributes that the update gives a value of the request,
-// each with the value's kind.
-func (u *Update) Assigned() iter.Seq2[string, attr.Kind] {
-	return func(yield func(string, attr.Kind) bool) {
+// each with that value.
+func (u *Update) Assigned() iter.Seq2[string, attr.Value] {
+	return func(yield func(string, attr.Value) bool) {
 		for i := range u.actions {
 			a := &u.actions[i]
 			if a.path.nested() || a.value == nil || a.value.op != opValue {
 				continue
 			}
-			if !yield(a.path[0].name, a.value.value.Kind) {
+			if !yield(a.path[0].name, *a.value.value) {
 				return
 			}
 		}
 	}
 }
 
-// Counts returns how many of the actions write a value, SET and ADD, and how
-// many take one away, REMOVE and DELETE.
-func (u *Update) Counts() (sets, removes int) {
+// Sets returns how many of the actions write a value: SET and ADD.
+func (u *Update) Sets() (n int) {
 	for i := range u.actions {
 		if c := u.actions[i].clause; c == clauseSet || c == clauseAdd {
-			sets++
+			n++
 		}
 	}
-	return sets, len(u.actions) - sets
+	return n
 }
 
 // The grammar:

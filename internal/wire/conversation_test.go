@@ -117,7 +117,10 @@ func answered(t *testing.T, h *Handler, request string) string {
 	}
 	_, name, _ := strings.Cut(failure.Type, "#")
 	var out strings.Builder
-	out.WriteString(strings.TrimSuffix(name+": "+failure.Message, ": "))
+	out.WriteString(name)
+	if failure.Message != "" {
+		out.WriteString(": " + failure.Message)
+	}
 	for _, r := range failure.CancellationReasons {
 		if r.Code != "None" {
 			out.WriteString("\n" + r.Code + ": " + r.Message)

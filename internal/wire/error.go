@@ -111,7 +111,8 @@ func prefix(typ string) string {
 
 // messageName returns how an exception of the type spells its message.
 func messageName(typ string) string {
-	if typ == engine.TypeTransactionCanceled || typ == engine.TypeSerialization {
+	switch typ {
+	case engine.TypeTransactionCanceled, engine.TypeTransactionInProgress, engine.TypeIdempotentMismatch, engine.TypeSerialization:
 		return "Message"
 	}
 	return "message"

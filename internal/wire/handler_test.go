@@ -264,6 +264,14 @@ func TestErrors(t *testing.T) {
 				`{"Code":"None"},{"Code":"ConditionalCheckFailed","Message":"c","Item":{"pk":{"S":"a"}}}]}`,
 		},
 		{
+			"token of another transaction", &engine.Error{Type: engine.TypeIdempotentMismatch, Message: "m"}, 400,
+			`{"__type":"com.amazonaws.dynamodb.v20120810#IdempotentParameterMismatchException","Message":"m"}`,
+		},
+		{
+			"token of a running transaction", &engine.Error{Type: engine.TypeTransactionInProgress, Message: "m"}, 400,
+			`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionInProgressException","Message":"m"}`,
+		},
+		{
 			"no text", &engine.Error{Type: engine.TypeValidation, Message: "\xff"}, 400,
 			`{"__type":"com.amazon.coral.validate#ValidationException","message":"` + "\ufffd" + `"}`,
 		},

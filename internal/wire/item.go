@@ -30,10 +30,10 @@ func (r *request) updateItem(in *engine.UpdateItemInput) *engine.Request {
 			in.Key, in.HasKey = r.Item(&attrjson.ItemType), true
 		case "UpdateExpression":
 			in.Update = r.optString()
-		case "AttributeUpdates":
-			legacy(&in.Expressions).AttributeUpdates = r.attributeUpdates()
 		default:
-			if !r.write(name, &in.Expressions, &in.Returns) {
+			if r.knows(name) && name == "AttributeUpdates" {
+				legacy(&in.Expressions).AttributeUpdates = r.attributeUpdates()
+			} else if !r.write(name, &in.Expressions, &in.Returns) {
 				r.Skip()
 			}
 		}
@@ -72,10 +72,12 @@ func (r *request) getItem(in *engine.GetItemInput) *engine.Request {
 			in.Projection = r.optString()
 		case "ExpressionAttributeNames":
 			r.expressionNames(&in.Expressions)
-		case "AttributesToGet":
-			legacy(&in.Expressions).AttributesToGet = r.attributesToGet()
 		default:
-			r.Skip()
+			if r.knows(name) && name == "AttributesToGet" {
+				legacy(&in.Expressions).AttributesToGet = r.attributesToGet()
+			} else {
+				r.Skip()
+			}
 		}
 	}
 	return &in.Request

@@ -58,7 +58,8 @@ func (r *request) common(in *engine.Request) {
 // faults are its own, and its request's if that has none before.
 func (r *request) part(read func() *engine.Request) {
 	fault, badValue := r.Fault, r.badValue
-	r.Fault, r.badValue = nil, nil
+	r.Forget()
+	r.badValue = nil
 	r.common(read())
 	if fault != nil || badValue != nil {
 		r.Fault, r.badValue = fault, badValue
@@ -199,15 +200,16 @@ func (r *request) expressionNames(x *engine.Expressions) {
 }
 
 // expressionValues reads the values expressions refer to. Most faults in them
-// are told with the value's name.
+// are told with the value's name, but those of numbers not in the newer words.
 func (r *request) expressionValues(x *engine.Expressions) {
 	fault := r.Fault
-	r.Fault = nil
+	r.Forget()
 	x.HasValues, x.Values = true, r.Values(&attrjson.ItemType)
 	found := r.Fault
 	r.Fault = fault
-	switch found {
-	case nil, attrjson.ErrTooManyLevels, attrjson.ErrValuesSize:
+	switch {
+	case found == nil, found == attrjson.ErrTooManyLevels, found == attrjson.ErrValuesSize:
+	case r.NewWords && attrjson.IsNumeric(found):
 	default:
 		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
 	}
@@ -216,9 +218,22 @@ func (r *request) expressionValues(x *engine.Expressions) {
 	}
 }
 
+// knows reports whether the operation that is read has a parameter. An action of a
+// transaction has none of those that expressions replaced, and AWS ignores them there.
+func (r *request) knows(name string) bool {
+	switch name {
+	case "Expected", "ConditionalOperator", "AttributeUpdates", "AttributesToGet":
+		return !r.InAction
+	}
+	return true
+}
+
 // write reads a parameter that all writes of an item have, and reports whether
 // it is one.
 func (r *request) write(name string, x *engine.Expressions, to *engine.Returns) bool {
+	if !r.knows(name) {
+		return false
+	}
 	switch name {
 	case "ConditionExpression":
 		x.Condition = r.optString()

@@ -36,13 +36,13 @@ func (r *request) statement(name string, in *engine.StatementInput) {
 	case "Statement":
 		in.Statement = r.optString()
 	case "Parameters":
-		in.HasParameters, r.Decoder.Parameters = true, true
+		in.HasParameters, r.Narrow = true, true
 		for range r.Elements(&listType) {
 			if v := r.Value(); len(in.Parameters) < maxParameters {
 				in.Parameters = append(in.Parameters, v)
 			}
 		}
-		r.Decoder.Parameters = false
+		r.Narrow = false
 	case "ConsistentRead":
 		in.ConsistentRead = r.Bool()
 	case "ReturnValuesOnConditionCheckFailure":

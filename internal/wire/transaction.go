@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
+	"github.com/heatsink-go/heatsink/internal/attr/attrjson"
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
 
@@ -17,6 +18,8 @@ var (
 // of the same name.
 func action[In any](r *request, read func(*request, *In) *engine.Request) *In {
 	in := new(In)
+	r.InAction = true
+	defer func() { r.InAction = false }()
 	r.part(func() *engine.Request { return read(r, in) })
 	return in
 }
@@ -50,6 +53,7 @@ func (r *request) transactWrite() (w engine.TransactWrite) {
 			w.Update = action(r, (*request).updateItem)
 		case "Delete":
 			w.Delete = action(r, (*request).deleteItem)
+			w.Delete.BadValueLast = w.Delete.BadValue == attrjson.ErrTooManyLevels
 		case "ConditionCheck":
 			w.ConditionCheck = action(r, (*request).deleteItem)
 		default:

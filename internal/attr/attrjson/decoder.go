@@ -43,6 +43,8 @@ const (
 	errEmptyBS        = attr.Fault("One or more parameter values were invalid: Binary sets should not be empty")
 	errNullElement    = attr.Fault("One or more parameter values were invalid: An string set  may not have a null string as a member")
 	errDuplicateNS    = attr.Fault("Input collection contains duplicates")
+	newDuplicateNS    = attr.Fault("One or more parameter values were invalid: Input collection contains duplicates.")
+	newNumberEmpty    = attr.ErrNumberEmpty + ": "
 	ErrTooManyLevels  = attr.Fault("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
 	errItemSize       = attr.Fault("Item size has exceeded the maximum allowed size")
 	ErrValuesSize     = attr.Fault("ExpressionAttributeValues exceeds max size")
@@ -98,9 +100,16 @@ type Decoder struct {
 	Fault     error
 	FaultName string
 
-	// Parameters is set while parameters of statements are read. There a number
-	// must have an exponent of 32 bits to be one at all.
-	Parameters bool
+	// Narrow is set while numbers must have exponents of 32 bits: in parameters of statements, BatchWriteItem,
+	// transactions and Scan.
+	Narrow bool
+	// InAction is set while an action of a transaction is read. There an attribute without a name is told before a value
+	// that is too deep, and that before a name within a value, whichever comes first.
+	InAction bool
+	// NewWords is set for operations that tell faults of numbers and sets in AWS's newer words.
+	NewWords bool
+
+	innerName bool // Fault is about a name within a value
 
 	// What is being read, each level on top of the one it is in. A level is
 	// copied out once its length is known.
@@ -116,7 +125,7 @@ type Decoder struct {
 // Reset makes the Decoder read text, without a fault.
 func (d *Decoder) Reset(text string) {
 	d.Decoder.Reset(text)
-	d.Fault, d.FaultName, d.Parameters = nil, "", false
+	d.Fault, d.FaultName, d.Narrow, d.InAction, d.NewWords = nil, "", false, false, false
 	d.fields, d.values, d.order = reuse(d.fields), reuse(d.values), reuse(d.order)
 }
 
@@ -130,8 +139,28 @@ func reuse[E any](stack []E) []E {
 
 func (d *Decoder) fault(err error) {
 	if d.Fault == nil {
-		d.Fault = err
+		d.Fault, d.innerName = err, false
 	}
+}
+
+// Forget forgets the fault, for another part of a request that has its own.
+func (d *Decoder) Forget() { d.Fault, d.innerName = nil, false }
+
+// nameFault notes a name that no attribute can have.
+func (d *Decoder) nameFault(err error, level int) {
+	if d.InAction && level == 1 && (d.Fault == ErrTooManyLevels || d.innerName) {
+		d.Fault = nil
+	}
+	if d.Fault == nil {
+		d.Fault, d.innerName = err, level > 1
+	}
+}
+
+func (d *Decoder) tooDeep() {
+	if d.InAction && d.innerName {
+		d.Fault = nil
+	}
+	d.fault(ErrTooManyLevels)
 }
 
 // Item reads an item.
@@ -211,7 +240,7 @@ func (d *Decoder) item(t *jsonpull.Type, level int) attr.Item {
 		}
 		faultless := d.Fault == nil
 		if (name == "" || len(name) > attr.MaxName) && (level > 1 || d.overhead == 0) { // else it is a placeholder
-			d.fault(attr.CheckName(name))
+			d.nameFault(attr.CheckName(name), level)
 		}
 		v := d.value(level)
 		if faultless && d.Fault != nil {
@@ -266,7 +295,7 @@ func (d *Decoder) value(level int) attr.Value { return d.valueOf(&valueType, lev
 
 func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 	if level > maxLevels {
-		d.fault(ErrTooManyLevels)
+		d.tooDeep()
 		d.Skip()
 		return attr.Value{Kind: attr.Null}
 	}
@@ -331,8 +360,11 @@ func (d *Decoder) valueOf(t *jsonpull.Type, level int) (v attr.Value) {
 func (d *Decoder) number(text string) attr.Value {
 	n, err := attr.ParseNumber(text)
 	if err != nil {
-		if d.Parameters {
-			err = parameterFault(text, err)
+		if d.Narrow {
+			err = narrowFault(text, err)
+		}
+		if d.NewWords && err == attr.ErrNumberEmpty {
+			err = newNumberEmpty
 		}
 		d.fault(err)
 		n = attr.Zero
@@ -340,10 +372,10 @@ func (d *Decoder) number(text string) attr.Value {
 	return attr.Num(n)
 }
 
-// parameterFault is what is wrong with a number of a parameter. DynamoDB reads its
-// exponent as a 32-bit integer, and takes the number for small where adding its
-// digits to that overflows.
-func parameterFault(text string, fault error) error {
+// narrowFault is what is wrong with a number where DynamoDB reads its exponent as a
+// 32-bit integer, and takes the number for small where adding its digits to that
+// overflows.
+func narrowFault(text string, fault error) error {
 	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
 	if !ok {
 		return fault
@@ -409,7 +441,7 @@ func (d *Decoder) set(kind attr.Kind) attr.Value {
 	}
 	set := attr.Set(kind, slices.Clone(given))
 	if len(set.List) < len(given) {
-		d.fault(duplicates(kind, given))
+		d.fault(d.duplicates(kind, given))
 	}
 	return set
 }
@@ -425,8 +457,11 @@ func emptySet(kind attr.Kind) error {
 	}
 }
 
-func duplicates(kind attr.Kind, given []attr.Value) error {
-	if kind == attr.NS {
+func (d *Decoder) duplicates(kind attr.Kind, given []attr.Value) error {
+	switch {
+	case d.NewWords:
+		return newDuplicates(kind, given)
+	case kind == attr.NS:
 		return errDuplicateNS
 	}
 	texts, format := make([]string, len(given)), formatDuplicateSS
@@ -437,4 +472,31 @@ func duplicates(kind attr.Kind, given []attr.Value) error {
 		}
 	}
 	return attr.Faultf(format, strings.Join(texts, ", "))
+}
+
+// newDuplicates tells an element that is there twice in the newer words. They list
+// what comes before it in order, and quote the elements.
+func newDuplicates(kind attr.Kind, given []attr.Value) error {
+	if kind == attr.NS {
+		return newDuplicateNS
+	}
+	texts, seen := make([]string, len(given)), make(map[string]bool)
+	for i, v := range given {
+		texts[i] = v.Str
+		if seen[v.Str] && len(seen) == i {
+			slices.Sort(texts[:i])
+		}
+		seen[v.Str] = true
+	}
+	format, separator := formatDuplicateSS, ", "
+	if kind == attr.BS {
+		format, separator = formatDuplicateBS, ","
+	}
+	for i := range texts {
+		if kind == attr.BS {
+			texts[i] = base64.StdEncoding.EncodeToString([]byte(texts[i]))
+		}
+		texts[i] = `"` + texts[i] + `"`
+	}
+	return attr.Faultf(format, strings.Join(texts, separator))
 }

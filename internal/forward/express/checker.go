@@ -157,7 +157,7 @@ func (c *checker) update(expression *string) (creates bool) {
 		c.refuse("%v", err)
 		return false
 	}
-	sets, _ := parsed.Counts()
+	sets := parsed.Sets()
 	return sets > 0
 }
 

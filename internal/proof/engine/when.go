@@ -91,6 +91,11 @@ func asks(word string) func(finding) bool {
 	return func(f finding) bool { return strings.Contains(answer.JSON(f.op.Body), word) }
 }
 
+// readsKeys says that the request is a GetItem, BatchGetItem or Query.
+func readsKeys(f finding) bool {
+	return slices.Contains([]string{"GetItem", "BatchGetItem", "Query"}, f.op.Name)
+}
+
 func ofTable(name string) func(finding) bool {
 	return func(f finding) bool { return f.op.Body["TableName"] == name }
 }
