@@ -76,16 +76,28 @@ func (u *Update) sort() {
 // attribute appears as often as it has such parts.
 func (u *Update) TopLevelAttributes() iter.Seq2[string, bool] { return topLevel(u.targets) }
 
-// Assigned returns the attributes that the update gives a value of the request,
-// each with the value's kind.
+// Operands returns the attributes that the update reads, in the order they are
+// written, each with whether it reads only a part of it.
+func (u *Update) Operands() iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for i := range u.actions {
+			if v := u.actions[i].value; v != nil && !v.paths(func(p path) bool { return yield(p[0].name, p.nested()) }) {
+				return
+			}
+		}
+	}
+}
+
+// Assigned returns the attributes that the update gives a value whose kind the
+// request tells, each with that kind.
 func (u *Update) Assigned() iter.Seq2[string, attr.Kind] {
 	return func(yield func(string, attr.Kind) bool) {
 		for i := range u.actions {
 			a := &u.actions[i]
-			if a.path.nested() || a.value == nil || a.value.op != opValue {
+			if a.path.nested() || a.value == nil {
 				continue
 			}
-			if !yield(a.path[0].name, a.value.value.Kind) {
+			if kind := a.value.result(); kind != attr.Invalid && !yield(a.path[0].name, kind) {
 				return
 			}
 		}

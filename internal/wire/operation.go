@@ -25,7 +25,7 @@ var operations = map[string]operation{
 	dynamoDB + "Query":      op((*request).query, (*engine.Engine).Query, (*answer).read),
 	dynamoDB + "Scan":       op((*request).scan, (*engine.Engine).Scan, (*answer).read),
 
-	dynamoDB + "BatchGetItem":       op((*request).batchGetItem, (*engine.Engine).BatchGetItem, (*answer).batchGetItem),
+	dynamoDB + "BatchGetItem":       op((*request).batchGetItem, batchGetItem, (*answer).batchGetItem),
 	dynamoDB + "BatchWriteItem":     op((*request).batchWriteItem, (*engine.Engine).BatchWriteItem, (*answer).batchWriteItem),
 	dynamoDB + "TransactGetItems":   op((*request).transactGetItems, (*engine.Engine).TransactGetItems, (*answer).transactGetItems),
 	dynamoDB + "TransactWriteItems": op((*request).transactWriteItems, (*engine.Engine).TransactWriteItems, (*answer).transactWriteItems),
