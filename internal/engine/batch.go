@@ -143,13 +143,21 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	return projections, nil
 }
 
+func errDuplicateKeys() *Error { return invalid("Provided list of item keys contains duplicates") }
+
 func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTable, p *expr.Projection) error {
 	t, err := e.openTable(ctx, nameOf(b.TableName))
-	if err != nil {
+	keys := make([][]byte, len(b.Keys))
+	if err != nil { // two keys that are the same come first, if they are so without a schema
+		for i, key := range b.Keys {
+			keys[i] = attr.NewRaw(key)
+		}
+		if hasDuplicates(keys) {
+			return errDuplicateKeys()
+		}
 		return err
 	}
 	defer t.release()
-	keys := make([][]byte, len(b.Keys))
 	for i, key := range b.Keys {
 		if err := t.checkRead(key, p); err != nil {
 			return err
@@ -157,7 +165,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 		keys[i] = t.itemKey(key)
 	}
 	if hasDuplicates(keys) {
-		return invalid("Provided list of item keys contains duplicates")
+		return errDuplicateKeys()
 	}
 	response := BatchGetResponse{TableName: b.TableName}
 	left := *b

@@ -396,7 +396,7 @@ func (r *read) match() (hash, sort expr.KeyTerms, err error) {
 	if !r.in.HasStartKey {
 		return hash, sort, asError(err)
 	}
-	start, part := r.checkStart(r.in.ExclusiveStartKey)
+	part, start := r.checkStart(r.in.ExclusiveStartKey)
 	matched := 0
 	if len(hash) > 0 {
 		matched = len(keys.hash)
@@ -479,7 +479,11 @@ func bound(prefix []byte, t expr.KeyTerm) store.Range {
 // boundScan is the range of a segment: an even share of the hashes.
 func (r *read) boundScan() error {
 	if r.in.HasStartKey {
-		if err, _ := r.checkStart(r.in.ExclusiveStartKey); err != nil {
+		part, err := r.checkStart(r.in.ExclusiveStartKey)
+		if err != nil && part >= len(r.keys().parts) { // the table's key comes later than that of an index
+			err = cmp.Or(r.checkAll(), err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -556,25 +560,25 @@ func (r *read) errOutside(start attr.Item) error {
 }
 
 // checkStart checks a start. part is how many key attributes of what is read it has rightly.
-func (r *read) checkStart(start attr.Item) (err error, part int) {
+func (r *read) checkStart(start attr.Item) (part int, err error) {
 	parts := slices.Clone(r.keys().parts) // of what is read, then of the table
 	for _, p := range r.table.keys.parts {
 		if !r.keys().has(p.Name) {
 			parts = append(parts, p)
 		}
 	}
-	if err, part := r.matchStart(start, parts); err != nil {
-		return err, part
+	if part, err := r.matchStart(start, parts); err != nil {
+		return part, err
 	}
 	for _, f := range start {
 		if empty := emptyKey(f.Value); empty != "" {
-			return errEmptyKey(empty, f.Name), len(parts)
+			return len(parts), errEmptyKey(empty, f.Name)
 		}
 	}
 	if r.single() {
-		return invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=%s}", start[0].Name, expr.Describe(&start[0].Value)), len(parts)
+		return len(parts), invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=%s}", start[0].Name, expr.Describe(&start[0].Value))
 	}
-	return nil, len(parts)
+	return len(parts), nil
 }
 
 // single reports whether there is one item at most to be read, and so nothing to
@@ -583,28 +587,28 @@ func (r *read) single() bool { return r.key != nil && r.index == nil && len(r.ta
 
 // matchStart checks that a start has the attributes that it must have, of their
 // kinds, and no others.
-func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) (err error, part int) {
+func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) (part int, err error) {
 	const invalidStart = "The provided starting key is invalid"
 	errMismatch := func() error { return invalid(invalidStart + ": The provided key element does not match the schema") }
 	ofTable := r.key == nil && r.index == nil // a Scan of a table has words of its own
 	if len(start) != len(parts) {
 		if ofTable {
-			return errMismatch(), -1
+			return -1, errMismatch()
 		}
-		return invalid(invalidStart), -1
+		return -1, invalid(invalidStart)
 	}
 	for i, p := range parts {
 		switch kind := start.Get(p.Name).Kind; {
 		case kind == p.Kind:
 		case ofTable || !r.keys().has(p.Name):
-			return errMismatch(), i
+			return i, errMismatch()
 		case kind == attr.Invalid:
-			return invalid(invalidStart), i
+			return i, invalid(invalidStart)
 		default:
-			return errKeySchema(), i
+			return i, errKeySchema()
 		}
 	}
-	return nil, len(parts)
+	return len(parts), nil
 }
 
 // readPage walks the range until the page is full or the range ends.

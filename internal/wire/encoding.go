@@ -84,22 +84,20 @@ func accept(header string) (best *encoding) {
 	return best
 }
 
-// quality returns the weight of an entry, from 0 to 1. One that cannot be read
-// counts as 1, as on the service, and a space ends the name of a parameter as
-// another letter would: "q =0" is none.
+// quality returns the weight of an entry, from 0 to 1: what comes after the first
+// "q=", even if that ends another name. One that cannot be read counts as 1, as
+// on the service.
 func quality(parameters string) float64 {
-	for p := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(p, "=")
-		if strings.TrimLeft(name, " \t") != "q" {
-			continue
-		}
-		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || q != q {
-			return 1
-		}
-		return min(max(q, 0), 1)
+	_, value, found := strings.Cut(parameters, "q=")
+	if !found {
+		return 1
 	}
-	return 1
+	value, _, _ = strings.Cut(value, ";")
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || q != q {
+		return 1
+	}
+	return min(max(q, 0), 1)
 }
 
 // unpack opens a body that was compressed in some way; nil: it was not.

@@ -66,7 +66,7 @@ func TestAccept(t *testing.T) {
 		"gzip;q =0;q=1":                   "gzip",
 		"gzip; q=0;q=1":                   "",
 		"gzip ;q=0":                       "",
-		"gzip;nq=1;q=0 ":                  "",
+		"gzip;nq=0;q=1":                   "",
 		"*;q=0":                           "",
 		"br;q=0.8,identity;q=0.5,*;q=0":   "",
 		"":                                "",
