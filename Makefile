@@ -215,10 +215,10 @@ proof-structure: ## measure how the source is built: files, methods, exported na
 	@go run ./internal/proof/structure
 
 .PHONY: bench-engine
-bench-engine: ## the local engine beside dynalite (needs npm), dynoxide, DynamoDB Local (needs a JVM) and an empty handler
+bench-engine: ## the local engine beside dynalite (needs npm), dynoxide, DynamoDB Local (needs a JVM) and an empty handler; BEFORE=FILE names what is slower than in that JSON of an earlier run
 	@if command -v npm >/dev/null; then $(MAKE) -s $(PEERS)/node_modules/.package-lock.json; fi
 	$(call heading,engine and its peers side by side)
-	@go run ./internal/enginebench -peers $(PEERS)
+	@go run ./internal/enginebench -peers $(PEERS) $(if $(BEFORE),-before $(BEFORE))
 
 # npm writes this file last, so a broken install is tried again.
 $(PEERS)/node_modules/.package-lock.json:

@@ -144,6 +144,8 @@ type ReadInput struct {
 	ScanIndexForward  *bool // Query
 	ExclusiveStartKey attr.Item
 	HasStartKey       bool
+	BadStart          error  // the first fault among its values, and among those of KeyConditions:
+	BadKey            error  // other parameters' come in between
 	Segment           *int64 // Scan
 	TotalSegments     *int64 // Scan
 	ConsumedCapacity  string
@@ -171,6 +173,9 @@ type BatchGetItemInput struct {
 	// More is asked once before more than a megabyte is returned. If it returns
 	// false, the rest is unprocessed. Nil: there is room for 16 MB.
 	More func(context.Context) bool
+
+	// Echo returns the tables as a fault shows them, in JSON. Nil: not shown.
+	Echo func([]BatchGetTable) string
 }
 
 // BatchGetTable is what a BatchGetItem wants of one table; answers use it for

@@ -70,12 +70,37 @@ func (g *batchGet) fits(ctx context.Context, size int) bool {
 	return g.bytes+size <= g.most
 }
 
+// errMapKeys is the constraint on the names of a batch's tables.
+const errMapKeys = "Map keys must satisfy constraint: [Member must have length less than or equal to 255, " +
+	"Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]"
+
+// wellNamed reports whether tables have names that tables can have.
+func wellNamed[T any](tables []T, name func(*T) string) bool {
+	for i := range tables {
+		if n := nameOf(name(&tables[i])); len(n) < 3 || len(n) > 255 || !isName(n) {
+			return false
+		}
+	}
+	return true
+}
+
+// echo is the request's tables as faults show them.
+func (in *BatchGetItemInput) echo() string {
+	if in.Echo == nil {
+		return ""
+	}
+	return in.Echo(in.Tables)
+}
+
 // validate checks everything that can be checked without the tables.
 func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	if len(in.Tables) == 0 {
 		return nil, invalid("The requestItems parameter is required for BatchGetItem")
 	}
 	var c constraints
+	if !wellNamed(in.Tables, func(t *BatchGetTable) string { return t.TableName }) {
+		c.fault("'"+in.echo()+"'", "requestItems", errMapKeys)
+	}
 	c.consumedCapacity(in.ConsumedCapacity)
 	if err := c.err(); err != nil {
 		return nil, err
@@ -83,9 +108,9 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	total := 0
 	for i := range in.Tables {
 		b := &in.Tables[i]
-		c.text("requestItems."+b.TableName+".member", new(nameOf(b.TableName)), 1, 255, true)
 		if len(b.Keys) == 0 {
-			c.fault("'[]'", "requestItems."+b.TableName+".member.keys", "Member must have length greater than or equal to 1")
+			return nil, invalid("1 validation error detected: Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: Member must have length greater than or equal to 1",
+				b.TableName)
 		}
 		if len(b.Keys) > maxBatchGet {
 			return nil, invalid("1 validation error detected: Value at 'RequestItems.%s.member.Keys' failed to satisfy constraint: Member must have length less than or equal to %d",
@@ -118,13 +143,21 @@ func (in *BatchGetItemInput) validate() ([]*expr.Projection, error) {
 	return projections, nil
 }
 
+func errDuplicateKeys() *Error { return invalid("Provided list of item keys contains duplicates") }
+
 func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTable, p *expr.Projection) error {
 	t, err := e.openTable(ctx, nameOf(b.TableName))
-	if err != nil {
+	keys := make([][]byte, len(b.Keys))
+	if err != nil { // two keys that are the same come first, if they are so without a schema
+		for i, key := range b.Keys {
+			keys[i] = attr.NewRaw(key)
+		}
+		if hasDuplicates(keys) {
+			return errDuplicateKeys()
+		}
 		return err
 	}
 	defer t.release()
-	keys := make([][]byte, len(b.Keys))
 	for i, key := range b.Keys {
 		if err := t.checkRead(key, p); err != nil {
 			return err
@@ -132,7 +165,7 @@ func (e *Engine) batchGetTable(ctx context.Context, g *batchGet, b *BatchGetTabl
 		keys[i] = t.itemKey(key)
 	}
 	if hasDuplicates(keys) {
-		return invalid("Provided list of item keys contains duplicates")
+		return errDuplicateKeys()
 	}
 	response := BatchGetResponse{TableName: b.TableName}
 	left := *b
@@ -224,16 +257,41 @@ func (e *Engine) BatchWriteItem(ctx context.Context, in *BatchWriteItemInput) (*
 	return e.answerBatch(in, writes, turnedAway)
 }
 
+// echo is the request's tables as faults show them, in Java's notation.
+func (in *BatchWriteItemInput) echo() string {
+	var tables []string
+	for i := range in.Tables {
+		t := &in.Tables[i]
+		var writes []string
+		for j := range t.Writes {
+			w := &t.Writes[j]
+			kind, member, it := "put", "item", w.Item
+			if w.Delete {
+				kind, member, it = "delete", "key", w.Key
+			}
+			var fields []string
+			for k := range it {
+				fields = append(fields, it[k].Name+"="+expr.Describe(&it[k].Value))
+			}
+			writes = append(writes, fmt.Sprintf("WriteRequest(%sRequest=%sRequest(%s={%s}))", kind, strings.ToUpper(kind[:1])+kind[1:], member, strings.Join(fields, ", ")))
+		}
+		tables = append(tables, t.TableName+"=["+strings.Join(writes, ", ")+"]")
+	}
+	return "{" + strings.Join(tables, ", ") + "}"
+}
+
 func (in *BatchWriteItemInput) validate() error {
 	if len(in.Tables) == 0 {
 		return invalid("The requestItems parameter is required for BatchWriteItem")
 	}
 	var c constraints
 	c.returns(&in.Returns)
+	if len(c.faults) == 0 && !wellNamed(in.Tables, func(t *BatchWriteTable) string { return t.TableName }) {
+		c.fault("'"+in.echo()+"'", "requestItems", errMapKeys)
+	}
 	total := 0
 	for i := range in.Tables {
 		b := &in.Tables[i]
-		c.text("requestItems."+b.TableName+".member", new(nameOf(b.TableName)), 1, 255, true)
 		total += len(b.Writes)
 		if n := len(b.Writes); n == 0 || n > maxBatchWrite {
 			shown := strings.TrimSuffix(strings.Repeat("WriteRequest, ", n), ", ")

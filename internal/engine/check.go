@@ -164,11 +164,11 @@ func (x *index) violated(err error) error {
 // checkAssigned checks the kinds of values that an update gives to keys of
 // indexes, as far as the request tells them.
 func (t *table) checkAssigned(u *expr.Update) error {
-	for name, v := range u.Assigned() {
+	for name, kind := range u.AssignedKinds() {
 		for _, x := range t.indexes {
 			for _, p := range x.keys.parts {
-				if p.Name == name && p.Kind != v.Kind {
-					return x.violated(x.errKind(p, v.Kind))
+				if p.Name == name && p.Kind != kind {
+					return x.violated(x.errKind(p, kind))
 				}
 			}
 		}

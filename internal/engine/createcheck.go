@@ -54,13 +54,13 @@ func (in *CreateTableInput) constrain(c *constraints) {
 	if c.required("attributeDefinitions", in.HasDefinitions) {
 		c.definitions(in.AttributeDefinitions)
 	}
-	for i := range in.LocalIndexes {
-		c.newIndex(fmt.Sprintf("localSecondaryIndexes.%d.member", i+1), &in.LocalIndexes[i], 2)
-	}
 	for i := range in.GlobalIndexes {
 		at := fmt.Sprintf("globalSecondaryIndexes.%d.member", i+1)
 		c.newIndex(at, &in.GlobalIndexes[i], 2*maxPartsOfKind)
 		c.provisioned(at+".provisionedThroughput", in.GlobalIndexes[i].ProvisionedThroughput)
+	}
+	for i := range in.LocalIndexes {
+		c.newIndex(fmt.Sprintf("localSecondaryIndexes.%d.member", i+1), &in.LocalIndexes[i], 2)
 	}
 	c.stream(in.Stream)
 	c.tags(in.Tags)

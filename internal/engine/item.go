@@ -56,13 +56,19 @@ func (e *Engine) DeleteItem(ctx context.Context, in *DeleteItemInput) (*WriteOut
 
 func checkWrite(r *Request, tableName *string, subject string, present bool, x *Expressions, returns *Returns, without string) error {
 	var c constraints
-	c.tableName(tableName)
-	if err := c.err(); err != nil {
-		return err
+	if present { // otherwise all that is wrong is told at once
+		c.tableName(tableName)
+		if err := c.err(); err != nil {
+			return err
+		}
+		c.returns(returns, returnValues...)
+	} else {
+		c.consumedCapacity(returns.ConsumedCapacity)
+		c.tableName(tableName)
+		c.returnsBeside(returns, returnValues...)
 	}
-	c.required(subject, present)
-	c.returns(returns, returnValues...)
 	c.legacy(x.Legacy, "")
+	c.required(subject, present)
 	if err := c.err(); err != nil {
 		return err
 	}
@@ -140,7 +146,7 @@ func (w *write) touched(it attr.Item) attr.Raw {
 func (e *Engine) GetItem(ctx context.Context, in *GetItemInput) (*GetItemOutput, error) {
 	var c constraints
 	c.tableName(in.TableName)
-	if err := c.err(); err != nil {
+	if err := c.err(); err != nil && in.HasKey {
 		return nil, err
 	}
 	c.required("key", in.HasKey)

@@ -58,11 +58,17 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 		return nil, err
 	}
 	r := &read{in: in, reverse: in.ScanIndexForward != nil && !*in.ScanIndexForward}
+	if err := cmp.Or(r.parseFilter(), r.parseProjection(), asError(in.BadStart)); err != nil {
+		return nil, err
+	}
+	if in.KeyCondition == nil && (in.Legacy == nil || in.Legacy.KeyConditions == nil) {
+		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
 	if err := r.parse(withoutQuery); err != nil {
 		return nil, err
 	}
-	if r.key == nil {
-		return nil, invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	if err := r.parseKey(); err != nil {
+		return nil, err
 	}
 	if err := r.checkSelect(); err != nil {
 		return nil, err
@@ -85,16 +91,10 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 	if err := in.constrain(&c, withoutScan); err != nil {
 		return nil, err
 	}
-	switch {
-	case in.Segment != nil && in.TotalSegments == nil:
-		return nil, invalid("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")
-	case in.Segment == nil && in.TotalSegments != nil:
-		return nil, invalid("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")
-	case in.Segment != nil && *in.Segment >= *in.TotalSegments:
-		return nil, invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than TotalSegments: %d",
-			*in.Segment, *in.TotalSegments)
-	}
 	r := &read{in: in}
+	if err := cmp.Or(r.parseProjection(), r.parseFilter(), asError(in.BadStart), in.checkSegment()); err != nil {
+		return nil, err
+	}
 	if err := r.parse(withoutScan); err != nil {
 		return nil, err
 	}
@@ -102,6 +102,19 @@ func (e *Engine) Scan(ctx context.Context, in *ReadInput) (*ReadOutput, error) {
 		return nil, err
 	}
 	return e.read(ctx, r, (*read).boundScan)
+}
+
+func (in *ReadInput) checkSegment() error {
+	switch {
+	case in.Segment != nil && in.TotalSegments == nil:
+		return invalid("The TotalSegments parameter is required but was not present in the request when Segment parameter is present")
+	case in.Segment == nil && in.TotalSegments != nil:
+		return invalid("The Segment parameter is required but was not present in the request when parameter TotalSegments is present")
+	case in.Segment != nil && *in.Segment >= *in.TotalSegments:
+		return invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: Segment: %d is not less than TotalSegments: %d",
+			*in.Segment, *in.TotalSegments)
+	}
+	return nil
 }
 
 // What is said of values without an expression that could use them.
@@ -122,20 +135,23 @@ func (in *ReadInput) constrain(c *constraints, without string) error {
 	if err := in.check(&in.Expressions); err != nil {
 		return err
 	}
-	if err := cmp.Or(in.checkReferred(without), in.Legacy.checkOperator(in.BadValue)); err != nil {
-		return err
-	}
-	return asError(in.BadValue)
+	return cmp.Or(in.checkReferred(without), in.Legacy.checkOperator(in.BadValue))
 }
 
+// parse reads the expressions, that of the key first.
 func (r *read) parse(withoutExpressions string) error {
 	x := &r.in.Expressions
+	if r.in.BadValue != nil {
+		return asError(r.in.BadValue)
+	}
 	scope, err := x.scope(withoutExpressions)
 	if err != nil {
 		return err
 	}
-	if err := r.parseLegacy(x.Legacy); err != nil {
-		return err
+	if x.KeyCondition != nil {
+		if r.key, err = expr.ParseKeyCondition(*x.KeyCondition, scope); err != nil {
+			return asError(err)
+		}
 	}
 	if x.Filter != nil {
 		if r.filter, err = expr.ParseCondition(expr.FilterExpression, *x.Filter, scope); err != nil {
@@ -147,16 +163,13 @@ func (r *read) parse(withoutExpressions string) error {
 			return asError(err)
 		}
 	}
-	if x.KeyCondition != nil {
-		if r.key, err = expr.ParseKeyCondition(*x.KeyCondition, scope); err != nil {
-			return asError(err)
-		}
-	}
 	return asError(scope.Unused())
 }
 
-// parseLegacy does the same for the parameters that expressions replaced.
-func (r *read) parseLegacy(l *Legacy) (err error) {
+// parseFilter, parseProjection and parseKey do the same for the parameters that
+// expressions replaced.
+func (r *read) parseFilter() (err error) {
+	l := r.in.Legacy
 	if l == nil {
 		return nil
 	}
@@ -164,13 +177,26 @@ func (r *read) parseLegacy(l *Legacy) (err error) {
 	if filter == nil {
 		filter = l.ScanFilter
 	}
-	if r.filter, err = l.condition(filter); err != nil {
-		return err
+	if filter != nil && r.in.BadValue != nil {
+		return asError(r.in.BadValue)
 	}
-	if r.projection, err = l.projection(); err != nil {
-		return err
+	r.filter, err = l.condition(filter)
+	return err
+}
+
+func (r *read) parseProjection() (err error) {
+	r.projection, err = r.in.Legacy.projection()
+	return err
+}
+
+func (r *read) parseKey() (err error) {
+	if r.key != nil {
+		return nil
 	}
-	r.key, err = l.keyCondition()
+	if r.in.BadKey != nil {
+		return asError(r.in.BadKey)
+	}
+	r.key, err = r.in.Legacy.keyCondition()
 	return err
 }
 
@@ -219,20 +245,26 @@ func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*r
 	if err := r.findIndex(); err != nil {
 		return nil, err
 	}
-	if r.filter != nil {
-		if err := t.checkPaths(r.filter.TopLevelAttributes()); err != nil {
-			return nil, err
-		}
+	if err := bound(r); err != nil {
+		return nil, err
 	}
 	if r.projection != nil {
 		if err := t.checkPaths(r.projection.TopLevelAttributes()); err != nil {
 			return nil, err
 		}
 	}
-	if err := bound(r); err != nil {
+	if err := r.checkFilterKeys(); err != nil {
 		return nil, err
 	}
-	if err := r.bindIndex(); err != nil {
+	if err := r.checkAll(); err != nil {
+		return nil, err
+	}
+	if r.filter != nil {
+		if err := t.checkPaths(r.filter.TopLevelAttributes()); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmp.Or(r.checkFilter(), r.bindIndex()); err != nil {
 		return nil, err
 	}
 	if throttle := e.admitPage(ctx, r); throttle != nil {
@@ -260,8 +292,19 @@ func (r *read) findIndex() error {
 		return invalid("Cannot read from backfilling global secondary index: %s", name)
 	default:
 		r.index = x
-		return nil
 	}
+	if r.in.ConsistentRead && !r.index.local {
+		return invalid("Consistent reads are not supported on global secondary indexes")
+	}
+	return nil
+}
+
+// checkAll checks that the index has all attributes, if they are asked for.
+func (r *read) checkAll() error {
+	if x := r.index; x != nil && !x.local && r.in.Select == "ALL_ATTRIBUTES" && !x.all {
+		return invalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
+	}
+	return nil
 }
 
 // bindIndex checks the request against the index it names.
@@ -278,12 +321,7 @@ func (r *read) bindIndex() error {
 		r.fetch = len(wanted) > 0 || r.in.Select == "ALL_ATTRIBUTES" && !x.all
 		return nil
 	}
-	switch {
-	case r.in.ConsistentRead:
-		return invalid("Consistent reads are not supported on global secondary indexes")
-	case r.in.Select == "ALL_ATTRIBUTES" && !x.all:
-		return invalidParameter("Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
-	case len(wanted) > 0:
+	if len(wanted) > 0 {
 		return invalidParameter("Global secondary index %s does not project [%s]", x.name, strings.Join(wanted, ", "))
 	}
 	return nil
@@ -334,29 +372,43 @@ func (r *read) position(it attr.Item) attr.Item {
 
 // boundQuery turns the key condition into a range of keys.
 func (r *read) boundQuery() error {
-	if r.in.HasStartKey {
-		if err := r.checkStart(r.in.ExclusiveStartKey); err != nil {
-			return err
-		}
-	}
-	keys := r.keys()
-	hash, sort, err := r.terms.Match(keys.hash, keys.sort)
+	hash, sort, err := r.match()
 	if err != nil {
-		return asError(err)
-	}
-	if err := r.checkTerms(slices.Concat(hash, sort)); err != nil {
 		return err
 	}
-	if err := r.checkFilter(); err != nil {
-		return err
+	for _, t := range slices.Concat(hash, sort) {
+		for _, v := range [...]attr.Value{t.Value, t.Upper} {
+			if empty := emptyKey(v); empty != "" {
+				return errEmptyKey(empty, t.Name)
+			}
+		}
 	}
 	r.within = r.rangeOf(hash, sort)
 	return r.resume()
 }
 
+// match assigns conditions to the key. A start is checked on the way: of each
+// attribute it comes first.
+func (r *read) match() (hash, sort expr.KeyTerms, err error) {
+	keys := r.keys()
+	hash, sort, err = r.terms.Match(keys.hash, keys.sort)
+	if !r.in.HasStartKey {
+		return hash, sort, asError(err)
+	}
+	part, start := r.checkStart(r.in.ExclusiveStartKey)
+	matched := 0
+	if len(hash) > 0 {
+		matched = len(keys.hash)
+	}
+	if err != nil && (start == nil || part > matched) {
+		return nil, nil, asError(err)
+	}
+	return hash, sort, start
+}
+
 // checkFilter checks that the index of a Query has what the filter is about.
 func (r *read) checkFilter() error {
-	if r.index == nil || r.filter == nil {
+	if r.key == nil || r.index == nil || r.filter == nil {
 		return nil
 	}
 	if lacking := r.index.lacks(r.filter.TopLevelAttributes()); len(lacking) > 0 {
@@ -380,17 +432,9 @@ func (r *read) rangeOf(hash, sort expr.KeyTerms) store.Range {
 	return within
 }
 
-// checkTerms checks the values of key conditions, and that the filter leaves the
-// key alone.
-func (r *read) checkTerms(terms []expr.KeyTerm) error {
-	for _, t := range terms {
-		for _, v := range [...]attr.Value{t.Value, t.Upper} {
-			if empty := emptyKey(v); empty != "" {
-				return errEmptyKey(empty, t.Name)
-			}
-		}
-	}
-	if r.filter == nil || r.statement {
+// checkFilterKeys checks that the filter of a Query leaves the key alone.
+func (r *read) checkFilterKeys() error {
+	if r.key == nil || r.filter == nil || r.statement {
 		return nil
 	}
 	parameter := "Filter Expression"
@@ -434,7 +478,11 @@ func bound(prefix []byte, t expr.KeyTerm) store.Range {
 // boundScan is the range of a segment: an even share of the hashes.
 func (r *read) boundScan() error {
 	if r.in.HasStartKey {
-		if err := r.checkStart(r.in.ExclusiveStartKey); err != nil {
+		part, err := r.checkStart(r.in.ExclusiveStartKey)
+		if err != nil && part >= len(r.keys().parts) { // the table's key comes later than that of an index
+			err = cmp.Or(r.checkAll(), err)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -510,25 +558,26 @@ func (r *read) errOutside(start attr.Item) error {
 	return invalid("The provided starting key is outside query boundaries based on provided conditions")
 }
 
-func (r *read) checkStart(start attr.Item) error {
+// checkStart checks a start. part is how many key attributes of what is read it has rightly.
+func (r *read) checkStart(start attr.Item) (part int, err error) {
 	parts := slices.Clone(r.keys().parts) // of what is read, then of the table
 	for _, p := range r.table.keys.parts {
 		if !r.keys().has(p.Name) {
 			parts = append(parts, p)
 		}
 	}
-	if err := r.matchStart(start, parts); err != nil {
-		return err
+	if part, err := r.matchStart(start, parts); err != nil {
+		return part, err
 	}
 	for _, f := range start {
 		if empty := emptyKey(f.Value); empty != "" {
-			return errEmptyKey(empty, f.Name)
+			return len(parts), errEmptyKey(empty, f.Name)
 		}
 	}
 	if r.single() {
-		return invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=%s}", start[0].Name, expr.Describe(&start[0].Value))
+		return len(parts), invalid("The provided exclusive start key is invalid: ExclusiveStartKey: {%s=%s}", start[0].Name, expr.Describe(&start[0].Value))
 	}
-	return nil
+	return len(parts), nil
 }
 
 // single reports whether there is one item at most to be read, and so nothing to
@@ -537,26 +586,28 @@ func (r *read) single() bool { return r.key != nil && r.index == nil && len(r.ta
 
 // matchStart checks that a start has the attributes that it must have, of their
 // kinds, and no others.
-func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) error {
+func (r *read) matchStart(start attr.Item, parts []expr.KeyPart) (part int, err error) {
 	const invalidStart = "The provided starting key is invalid"
-	whole := len(start) == len(parts)
-	for _, p := range parts {
-		whole = whole && start.Get(p.Name).Kind != attr.Invalid
-	}
+	errMismatch := func() error { return invalid(invalidStart + ": The provided key element does not match the schema") }
 	ofTable := r.key == nil && r.index == nil // a Scan of a table has words of its own
-	if !ofTable && !whole {
-		return invalid(invalidStart)
-	}
-	for _, p := range parts {
-		if start.Get(p.Name).Kind == p.Kind && whole {
-			continue
+	if len(start) != len(parts) {
+		if ofTable {
+			return -1, errMismatch()
 		}
-		if !ofTable && r.keys().has(p.Name) {
-			return errKeySchema()
-		}
-		return invalid(invalidStart + ": The provided key element does not match the schema")
+		return -1, invalid(invalidStart)
 	}
-	return nil
+	for i, p := range parts {
+		switch kind := start.Get(p.Name).Kind; {
+		case kind == p.Kind:
+		case ofTable || !r.keys().has(p.Name):
+			return i, errMismatch()
+		case kind == attr.Invalid:
+			return i, invalid(invalidStart)
+		default:
+			return i, errKeySchema()
+		}
+	}
+	return len(parts), nil
 }
 
 // readPage walks the range until the page is full or the range ends.

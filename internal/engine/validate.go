@@ -164,6 +164,11 @@ func (c *constraints) length(at, element string, n, least, most int) {
 // returns checks the parameters that say what an answer should hold.
 func (c *constraints) returns(r *Returns, values ...string) {
 	c.consumedCapacity(r.ConsumedCapacity)
+	c.returnsBeside(r, values...)
+}
+
+// returnsBeside is returns without ReturnConsumedCapacity.
+func (c *constraints) returnsBeside(r *Returns, values ...string) {
 	c.enum("returnItemCollectionMetrics", r.ItemCollectionMetrics, "SIZE", "NONE")
 	if values != nil {
 		c.enum("returnValues", r.ReturnValues, values...)

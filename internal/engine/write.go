@@ -160,7 +160,7 @@ func (w *write) bind(t *table) error {
 				return invalidParameter("Cannot update attribute %s. This attribute is part of the key", name)
 			}
 		}
-		if err := cmp.Or(t.checkAssigned(w.update), t.checkPaths(w.update.TopLevelAttributes())); err != nil {
+		if err := cmp.Or(t.checkAssigned(w.update), t.checkPaths(w.update.TopLevelAttributes()), t.checkPaths(w.update.Operands())); err != nil {
 			return err
 		}
 	}

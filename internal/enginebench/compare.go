@@ -49,5 +49,8 @@ func compare(ctx context.Context, engines []peer.Engine, o options, r *report, p
 	}
 	r.add(all, o.workloads)
 	r.Goals = comparisonGoals(all, o.workloads)
+	if o.before != nil {
+		r.Goals = append(r.Goals, r.goalsSince(o.before)...)
+	}
 	return nil
 }

@@ -41,9 +41,10 @@ func (g goal) bound() string {
 
 // targets are the least ratios of heatsink's throughput to another engine's.
 var targets = map[[2]string]float64{
-	{"dynoxide", "put"}: 2, {"dynoxide", "get"}: 2, {"dynoxide", "query"}: 2,
+	{"dynoxide", "put"}: 5, {"dynoxide", "get"}: 2.5, {"dynoxide", "query"}: 2,
 	{"dynalite", "put"}: 4, {"dynalite", "get"}: 4, {"dynalite", "query"}: 4,
-	{"empty", "get"}: 0.6,
+	{"dynamodb-local", "put"}: 8,
+	{"empty", "get"}:          0.75,
 }
 
 // comparisonGoals judges heatsink beside whatever ran with it.
@@ -53,7 +54,7 @@ func comparisonGoals(all field, workloads []workload) []goal {
 	if subject == nil {
 		return goals
 	}
-	for _, other := range []string{"dynoxide", "dynalite", "empty"} {
+	for _, other := range []string{"dynoxide", "dynalite", "dynamodb-local", "empty"} {
 		peer := all.named(other)
 		if peer == nil {
 			continue
@@ -76,6 +77,36 @@ func comparisonGoals(all field, workloads []workload) []goal {
 		goals = append(goals, atMost(40, "heatsink: idle memory", megabytes(subject.idle), "MB"))
 	}
 	return goals
+}
+
+// slowest is how much of an earlier run's throughput heatsink must have.
+const slowest = 0.9
+
+// goalsSince judges heatsink beside an earlier run. A machine that is slower now is so for the empty handler as well: with it in both
+// runs, throughputs are in its measure.
+func (r *report) goalsSince(before *report) []goal {
+	var goals []goal
+	machine := 1.0
+	if now, then := r.perSecond("get", "empty"), before.perSecond("get", "empty"); now > 0 && then > 0 {
+		machine = now / then
+	}
+	for _, result := range r.Results {
+		then := before.perSecond(result.Workload, "heatsink")
+		if result.Server == "heatsink" && then > 0 {
+			goals = append(goals, atLeast(slowest, result.Workload+": heatsink now / before", result.PerSecond/then/machine, "x"))
+		}
+	}
+	return goals
+}
+
+// perSecond is a throughput of the report, 0 if it has none.
+func (r *report) perSecond(workload, server string) float64 {
+	for _, result := range r.Results {
+		if result.Workload == workload && result.Server == server {
+			return result.PerSecond
+		}
+	}
+	return 0
 }
 
 // growthGoals judges how much dearer requests are on the large table than on the small one.

@@ -17,6 +17,7 @@ type options struct {
 	conns     int
 	json      bool
 	growth    bool
+	before    *report // an earlier run; nil: none
 	engines   []string
 	workloads []workload
 }
@@ -33,12 +34,13 @@ Examples:
   go run ./internal/enginebench                                     # everything, about three minutes
   go run ./internal/enginebench -only heatsink,empty,get -rounds 9  # one question, answered well
   go run ./internal/enginebench -json | jq '.goals[]'
+  go run ./internal/enginebench -json > before.json; go run ./internal/enginebench -before before.json
   go run ./internal/enginebench -growth                             # what a table of 10^6 items costs
 `
 
 func parseOptions(args []string, stderr io.Writer) (options, error) {
 	var o options
-	var only string
+	var only, before string
 	flags := flag.NewFlagSet("enginebench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.peers, "peers", ".peers", "`directory` with the npm package dynalite")
@@ -48,6 +50,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&only, "only", "", "measure only these engines and workloads, a comma-separated `list` of\n"+
 		strings.Join(engineNames, ", ")+"; "+strings.Join(names(compared), ", "))
 	flags.BoolVar(&o.json, "json", false, "print the report as JSON")
+	flags.StringVar(&before, "before", "", "the JSON of an earlier run, a `file`: whatever is more than a tenth slower now is a missed goal")
 	flags.BoolVar(&o.growth, "growth", false, "measure put, get, query and memory at 10^4 and at 10^6 stored items,\n"+
 		"on heatsink unless -only names another engine")
 	flags.Usage = func() {
@@ -67,6 +70,15 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("-rounds %d: must be at least 1", o.rounds)
 	case o.conns < 1:
 		return o, fmt.Errorf("-conns %d: must be at least 1", o.conns)
+	}
+	if before != "" && o.growth {
+		return o, errors.New("-before compares runs without -growth")
+	}
+	if before != "" {
+		var err error
+		if o.before, err = readReport(before); err != nil {
+			return o, fmt.Errorf("-before: %w", err)
+		}
 	}
 	return o, o.choose(only)
 }

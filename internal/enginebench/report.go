@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -52,6 +53,22 @@ func newReport(o options) *report {
 			o.conns, o.rounds, o.duration),
 		Servers: []server{}, Results: []result{}, Goals: []goal{}, // in JSON: empty, not null
 	}
+}
+
+// readReport reads what an earlier run printed with -json.
+func readReport(file string) (*report, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	r := new(report)
+	if err := json.Unmarshal(text, r); err != nil {
+		return nil, fmt.Errorf("%s is no report of -json: %w", file, err)
+	}
+	if !slices.ContainsFunc(r.Results, func(r result) bool { return r.Server == "heatsink" }) {
+		return nil, fmt.Errorf("%s has no figures of heatsink", file)
+	}
+	return r, nil
 }
 
 func (r *report) skip(name string, err error) {

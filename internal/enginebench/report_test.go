@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -71,7 +74,7 @@ func contestantOf(name string, perSecond float64) *contestant {
 }
 
 func TestComparisonGoals(t *testing.T) {
-	all := field{contestantOf("heatsink", 1000), contestantOf("dynoxide", 500), contestantOf("empty", 2000)}
+	all := field{contestantOf("heatsink", 1000), contestantOf("dynoxide", 200), contestantOf("dynamodb-local", 150), contestantOf("empty", 2000)}
 	got := map[string]string{}
 	for _, g := range comparisonGoals(all, compared) {
 		got[g.What] = g.Verdict
@@ -79,6 +82,8 @@ func TestComparisonGoals(t *testing.T) {
 	want := map[string]string{
 		"put: heatsink / dynoxide": "ok", "get: heatsink / dynoxide": "ok", "query: heatsink / dynoxide": "ok",
 		"update: heatsink / dynoxide": "", "batch: heatsink / dynoxide": "",
+		"put: heatsink / dynamodb-local": "missed", "get: heatsink / dynamodb-local": "", "query: heatsink / dynamodb-local": "",
+		"update: heatsink / dynamodb-local": "", "batch: heatsink / dynamodb-local": "",
 		"get: heatsink / empty":           "missed",
 		"heatsink: start to first answer": "ok",
 		"heatsink: idle memory":           "missed",
@@ -93,6 +98,54 @@ func TestComparisonGoals(t *testing.T) {
 	}
 	if goals := comparisonGoals(all[1:], compared); len(goals) > 0 {
 		t.Errorf("without heatsink: got goals %v, want none", goals)
+	}
+}
+
+// Nothing may be slower than in an earlier run, on a machine that may be another.
+func TestGoalsSince(t *testing.T) {
+	of := func(all ...*contestant) *report {
+		r := newReport(options{})
+		r.add(all, compared[:2])
+		return r
+	}
+	for name, c := range map[string]struct {
+		before, now *report
+		want        string
+	}{
+		"as fast":         {of(contestantOf("heatsink", 1000)), of(contestantOf("heatsink", 950)), "ok"},
+		"slower":          {of(contestantOf("heatsink", 1000)), of(contestantOf("heatsink", 850)), "missed"},
+		"slower machine":  {of(contestantOf("heatsink", 1000), contestantOf("empty", 2000)), of(contestantOf("heatsink", 500), contestantOf("empty", 1000)), "ok"},
+		"another machine": {of(contestantOf("heatsink", 1000), contestantOf("empty", 2000)), of(contestantOf("heatsink", 1000), contestantOf("empty", 3000)), "missed"},
+	} {
+		goals := c.now.goalsSince(c.before)
+		if len(goals) != 2 || goals[0].Verdict != c.want || goals[0].What != "put: heatsink now / before" {
+			t.Errorf("%s: got %+v, want two that are %s", name, goals, c.want)
+		}
+	}
+}
+
+func TestReadReport(t *testing.T) {
+	r := newReport(options{})
+	r.add(field{contestantOf("heatsink", 1000)}, compared)
+	file := filepath.Join(t.TempDir(), "before.json")
+	f, err := os.Create(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(r.writeJSON(f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	o, err := parseOptions([]string{"-before", file}, io.Discard)
+	if err != nil || o.before.perSecond("get", "heatsink") != 1000 {
+		t.Errorf("got %+v, %v", o.before, err)
+	}
+	if err := os.WriteFile(file, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-before", file}, {"-before", file + ".none"}, {"-before", file, "-growth"}} {
+		if _, err := parseOptions(args, io.Discard); err == nil {
+			t.Errorf("%q: got no error", args)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -99,7 +100,7 @@ func appendTerms(terms KeyTerms, n *node) (KeyTerms, error) {
 		return nil, err
 	}
 	if terms.find(t.Name) != nil {
-		return nil, attr.Fault("KeyConditionExpressions must only contain one condition per key")
+		return nil, KeyConditionExpression.fault("KeyConditionExpressions must only contain one condition per key")
 	}
 	return append(terms, t), nil
 }
@@ -162,19 +163,22 @@ func keyOp(o op) KeyOp {
 
 // Match assigns the terms to the key schema of a table or index: an equality to each
 // hash attribute, and terms to the first few range attributes, all but the last
-// of them equalities. The results are in the order of the schema.
+// of them equalities. The results are in the order of the schema. With an error
+// about a range attribute come the terms of the hash attributes.
 func (terms KeyTerms) Match(hash, ranges []KeyPart) (hashTerms, rangeTerms KeyTerms, err error) {
-	if len(terms) == 0 || len(terms) > 2 && len(hash) == 1 && len(ranges) <= 1 {
+	switch parts := len(hash) + len(ranges); {
+	case len(terms) == 0:
 		return nil, nil, errKeyTerms
-	}
-	if len(ranges) == 0 && len(terms) > len(hash) || len(terms) > len(hash)+len(ranges) {
+	case len(terms) > max(parts, 2):
+		return nil, nil, attr.Fault(fmt.Sprintf("The number of query conditions (%d) exceeds the number of key attributes defined in the schema (%d)", len(terms), parts))
+	case len(terms) > parts:
 		return nil, nil, errKeyCondition
 	}
 	if hashTerms, err = terms.matchHash(hash); err != nil {
 		return nil, nil, err
 	}
 	if err := terms.unequal(ranges); err != nil {
-		return nil, nil, err
+		return hashTerms, nil, err
 	}
 	for _, part := range ranges {
 		if len(hashTerms)+len(rangeTerms) == len(terms) {
@@ -182,7 +186,7 @@ func (terms KeyTerms) Match(hash, ranges []KeyPart) (hashTerms, rangeTerms KeyTe
 		}
 		t := terms.find(part.Name)
 		if err := t.check(part); err != nil {
-			return nil, nil, err
+			return hashTerms, nil, err
 		}
 		rangeTerms = append(rangeTerms, *t)
 	}

@@ -88,7 +88,7 @@ func TestKeyConditionTermFaults(t *testing.T) {
 		noKey    = invalid + "No key attribute specified"
 		calls    = "KeyConditionExpressions cannot contain nested operations"
 		nested   = "KeyConditionExpressions cannot have conditions on nested attributes"
-		twice    = "KeyConditionExpressions must only contain one condition per key"
+		twice    = "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"
 	)
 	for src, want := range map[string]string{
 		"pk = :a OR sk = :b":                           operator + "OR",
@@ -142,7 +142,7 @@ func TestKeyTermsMatch(t *testing.T) {
 		unsupported = "Query key condition not supported"
 		equal       = " must have equality conditions specified in the query"
 		because     = " because a condition is present on key attribute "
-		tooMany     = "Conditions can be of length 1 or 2 only"
+		tooMany     = "The number of query conditions (%d) exceeds the number of key attributes defined in the schema (%d)"
 		kind        = "One or more parameter values were invalid: Condition parameter type does not match schema type"
 	)
 	for _, c := range []struct{ src, hash, ranges, want string }{
@@ -159,7 +159,8 @@ func TestKeyTermsMatch(t *testing.T) {
 		{"z = :a", "a", "", missed + "a"},
 		{"b = :a", "a", "b", missed + "a"},
 		{"a = :a AND c = :a", "a", "b", missed + "b"},
-		{"a = :a AND b = :a AND c = :a", "a", "b", tooMany},
+		{"a = :a AND b = :a AND c = :a", "a", "b", fmt.Sprintf(tooMany, 3, 2)},
+		{"a = :a AND b = :a AND c = :a", "a", "", fmt.Sprintf(tooMany, 3, 1)},
 		{":one > a", "a", "", kind}, // before its operator
 		{"a = :a AND b = :one", "a", "b", kind},
 		{"a = :a AND b BETWEEN :one AND :two", "a", "b", kind},
@@ -172,13 +173,13 @@ func TestKeyTermsMatch(t *testing.T) {
 		{"a = :a AND b > :a", "a b", "", "HASH key attributes b" + equal},
 		{"c = :a", "a b", "c d", "HASH key attributes a, b" + equal},
 		{"a = :a AND b = :one", "a b", "c d", kind},
-		{"a = :a AND b = :a AND c = :a", "a b", "", unsupported},
+		{"a = :a AND b = :a AND c = :a", "a b", "", fmt.Sprintf(tooMany, 3, 2)},
 		{"a = :a AND b = :b AND d = :b", "a b", "c d", "RANGE key attributes c" + equal + because + "d"},
 		{"a = :a AND b = :b AND e = :b", "a b", "c d e", "RANGE key attributes c, d" + equal + because + "e"},
 		{"a = :a AND b = :b AND c > :a AND d = :b", "a b", "c d", "RANGE key attributes c" + equal + because + "d"},
 		{"a = :a AND b = :b AND c > :a AND d > :b", "a b", "c d", "RANGE key attributes c" + equal + because + "d"},
 		{"a = :a AND b = :b AND x = :b", "a b", "c d", missed + "c"},
-		{"a = :a AND b = :b AND c = :a AND d = :b AND e = :a", "a b", "c d", unsupported},
+		{"a = :a AND b = :b AND c = :a AND d = :b AND e = :a", "a b", "c d", fmt.Sprintf(tooMany, 5, 4)},
 	} {
 		k, err := ParseKeyCondition(c.src, scope())
 		if err != nil {

@@ -110,6 +110,17 @@ func (n *node) static() attr.Kind {
 	return attr.Invalid
 }
 
+// result is static for what a SET may assign.
+func (n *node) result() attr.Kind {
+	switch n.op {
+	case opPlus, opMinus:
+		return attr.N
+	case opListAppend:
+		return attr.L
+	}
+	return n.static()
+}
+
 // paths calls yield for all paths in the node, in the order they are written,
 // until it returns false.
 func (n *node) paths(yield func(path) bool) bool {

@@ -92,6 +92,34 @@ func (u *Update) Assigned() iter.Seq2[string, attr.Value] {
 	}
 }
 
+// Operands returns the attributes that the update reads, in the order they are
+// written, each with whether it reads only a part of it.
+func (u *Update) Operands() iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for i := range u.actions {
+			if v := u.actions[i].value; v != nil && !v.paths(func(p path) bool { return yield(p[0].name, p.nested()) }) {
+				return
+			}
+		}
+	}
+}
+
+// AssignedKinds returns the attributes that the update gives a value whose kind the
+// request tells, each with that kind.
+func (u *Update) AssignedKinds() iter.Seq2[string, attr.Kind] {
+	return func(yield func(string, attr.Kind) bool) {
+		for i := range u.actions {
+			a := &u.actions[i]
+			if a.path.nested() || a.value == nil {
+				continue
+			}
+			if kind := a.value.result(); kind != attr.Invalid && !yield(a.path[0].name, kind) {
+				return
+			}
+		}
+	}
+}
+
 // Sets returns how many of the actions write a value: SET and ADD.
 func (u *Update) Sets() (n int) {
 	for i := range u.actions {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"context"
 	"slices"
 
 	"github.com/heatsink-go/heatsink/internal/attr"
@@ -134,12 +135,7 @@ func (a *answer) batchGetItem(out *engine.BatchGetItemOutput) {
 func (a *answer) unprocessedKeys(t *engine.BatchGetTable) {
 	a.key(t.TableName)
 	a.begin('{')
-	a.array("Keys")
-	for _, key := range t.Keys {
-		a.next()
-		a.buf = attrjson.AppendItem(a.buf, key)
-	}
-	a.end(']')
+	a.keysOf(t)
 	a.bool("ConsistentRead", t.ConsistentRead)
 	if t.Projection != nil {
 		a.string("ProjectionExpression", *t.Projection)
@@ -158,6 +154,35 @@ func (a *answer) unprocessedKeys(t *engine.BatchGetTable) {
 		a.end('}')
 	}
 	a.end('}')
+}
+
+func (a *answer) keysOf(t *engine.BatchGetTable) {
+	a.array("Keys")
+	for _, key := range t.Keys {
+		a.next()
+		a.buf = attrjson.AppendItem(a.buf, key)
+	}
+	a.end(']')
+}
+
+// batchGetItem lets the engine show the request in faults.
+func batchGetItem(e *engine.Engine, ctx context.Context, in *engine.BatchGetItemInput) (*engine.BatchGetItemOutput, error) {
+	in.Echo = echoTables
+	return e.BatchGetItem(ctx, in)
+}
+
+// echoTables is a batch's tables and keys as faults show them.
+func echoTables(tables []engine.BatchGetTable) string {
+	var a answer
+	a.begin('{')
+	for i := range tables {
+		a.key(tables[i].TableName)
+		a.begin('{')
+		a.keysOf(&tables[i])
+		a.end('}')
+	}
+	a.end('}')
+	return string(a.buf)
 }
 
 func (a *answer) batchWriteItem(out *engine.BatchWriteItemOutput) {

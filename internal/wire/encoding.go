@@ -46,10 +46,10 @@ func (e *encoding) encode(text []byte) []byte {
 }
 
 // encodingOf returns how to compress the answer to a request, nil for not at all.
-// Of several Accept-Encoding headers the last one counts, as on the service.
+// Of several Accept-Encoding headers the first one counts, as on the service.
 func encodingOf(r *http.Request, length int) *encoding {
 	if accepted := r.Header["Accept-Encoding"]; length >= minEncoded && len(accepted) > 0 {
-		return accept(accepted[len(accepted)-1])
+		return accept(accepted[0])
 	}
 	return nil
 }
@@ -84,53 +84,62 @@ func accept(header string) (best *encoding) {
 	return best
 }
 
-// quality returns the weight of an entry, from 0 to 1. One that cannot be read
-// counts as 1, as on the service.
+// quality returns the weight of an entry, from 0 to 1: what comes after the first
+// "q=", even if that ends another name. One that cannot be read counts as 1, as
+// on the service.
 func quality(parameters string) float64 {
-	for p := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(p, "=")
-		if strings.TrimSpace(name) != "q" {
-			continue
-		}
-		q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-		if err != nil || q != q {
-			return 1
-		}
-		return min(max(q, 0), 1)
+	_, value, found := strings.Cut(parameters, "q=")
+	if !found {
+		return 1
 	}
-	return 1
+	value, _, _ = strings.Cut(value, ";")
+	q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+	if err != nil || q != q {
+		return 1
+	}
+	return min(max(q, 0), 1)
 }
 
-// zipped reports whether the body of a request is compressed. DynamoDB reads gzip
-// only.
-func zipped(r *http.Request) (bool, error) {
+// unpack opens a body that was compressed in some way; nil: it was not.
+type unpack func(io.Reader) (io.ReadCloser, error)
+
+// unpacks are the ways in which DynamoDB reads bodies.
+var unpacks = map[string]unpack{
+	"gzip":    func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) },
+	"deflate": zlib.NewReader,
+}
+
+// packed returns how to open the body of a request.
+func packed(r *http.Request) (unpack, error) {
 	sent := r.Header["Content-Encoding"]
 	if len(sent) == 0 {
-		return false, nil
+		return nil, nil
 	}
-	switch name := strings.TrimSpace(sent[len(sent)-1]); {
-	case name == "", strings.EqualFold(name, "identity"):
-		return false, nil
-	case len(sent) == 1 && strings.EqualFold(name, "gzip"):
-		return true, nil
+	name := strings.ToLower(strings.TrimSpace(sent[len(sent)-1]))
+	if name == "" || name == "identity" {
+		return nil, nil
 	}
-	return false, &engine.Error{
-		Type:    engine.TypeSerialization,
-		Message: "The Content-Encoding " + strconv.Quote(strings.Join(sent, ", ")) + " is not supported: send the body as it is, or compressed by gzip",
+	if open := unpacks[name]; open != nil && len(sent) == 1 {
+		return open, nil
+	}
+	return nil, &engine.Error{
+		Type: engine.TypeSerialization,
+		Message: "The Content-Encoding " + strconv.Quote(strings.Join(sent, ", ")) +
+			" is not supported: send the body as it is, or compressed by gzip or deflate",
 	}
 }
 
-// unzippedLength returns how long a compressed body will be. It keeps nothing of
-// it, so that memory is taken only after there is room for it.
-func unzippedLength(body []byte) (int, error) {
-	z, err := gzip.NewReader(bytes.NewReader(body))
+// length returns how long a compressed body will be. It keeps nothing of it, so
+// that memory is taken only after there is room for it.
+func (open unpack) length(body []byte) (int, error) {
+	z, err := open(bytes.NewReader(body))
 	if err != nil {
-		return 0, errZipped(err)
+		return 0, errPacked(err)
 	}
 	n, err := io.Copy(io.Discard, io.LimitReader(z, maxBody+1))
 	switch {
 	case err != nil:
-		return 0, errZipped(err)
+		return 0, errPacked(err)
 	case n > maxBody:
 		return 0, errTooLarge
 	case n == 0:
@@ -139,22 +148,22 @@ func unzippedLength(body []byte) (int, error) {
 	return int(n), nil
 }
 
-// unzip returns a compressed body whose length is known.
-func unzip(body []byte, length int) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(body))
+// read returns a compressed body whose length is known.
+func (open unpack) read(body []byte, length int) ([]byte, error) {
+	z, err := open(bytes.NewReader(body))
 	if err != nil {
-		return nil, errZipped(err)
+		return nil, errPacked(err)
 	}
 	whole := make([]byte, length)
 	if _, err := io.ReadFull(z, whole); err != nil {
-		return nil, errZipped(err)
+		return nil, errPacked(err)
 	}
 	return whole, nil
 }
 
-func errZipped(err error) *engine.Error {
+func errPacked(err error) *engine.Error {
 	return &engine.Error{
 		Type:    engine.TypeSerialization,
-		Message: "The body is not what its Content-Encoding gzip says: " + err.Error(),
+		Message: "The body is not what its Content-Encoding says: " + err.Error(),
 	}
 }

@@ -63,8 +63,10 @@ func TestAccept(t *testing.T) {
 		"*, gzip;q=0.5":                   "deflate",
 		"*;q=0.5,identity":                "gzip",
 		"gzip;q=NaN":                      "gzip",
+		"gzip;q =0;q=1":                   "gzip",
+		"gzip; q=0;q=1":                   "",
 		"gzip ;q=0":                       "",
-		"gzip;nq=1;q=0 ":                  "",
+		"gzip;nq=0;q=1":                   "",
 		"*;q=0":                           "",
 		"br;q=0.8,identity;q=0.5,*;q=0":   "",
 		"":                                "",
@@ -107,8 +109,8 @@ func TestCompressedAnswers(t *testing.T) {
 		{minEncoded - 1, []string{"gzip"}, ""},
 		{minEncoded, []string{"gzip"}, "gzip"},
 		{minEncoded, []string{"deflate"}, "deflate"},
-		{minEncoded, []string{"gzip", "identity"}, ""},
-		{minEncoded, []string{"identity", "gzip"}, "gzip"},
+		{minEncoded, []string{"gzip", "identity"}, "gzip"},
+		{minEncoded, []string{"identity", "gzip"}, ""},
 		{300 << 10, []string{"gzip"}, "gzip"},
 	} {
 		s.out = &engine.GetItemOutput{Item: raw(t, `{"a":{"S":"`+strings.Repeat("x", c.length-around)+`"}}`)}
@@ -174,11 +176,12 @@ func plain(t *testing.T, encoded string, sent []byte) string {
 	return string(text)
 }
 
-// A body that is compressed by gzip is read, and its signature is that of the
+// A body that is compressed is read, and its signature is that of the
 // compressed bytes.
 func TestCompressedRequests(t *testing.T) {
 	const body = `{"TableName":"t"}`
 	whole := zip(t, body)
+	deflated := string(encodings[1].encode([]byte(body)))
 	spaces := body[:1] + strings.Repeat(" ", maxBody) + body[1:]
 	for name, c := range map[string]struct {
 		encoding, body string
@@ -189,11 +192,13 @@ func TestCompressedRequests(t *testing.T) {
 		"two members": {"gzip", zip(t, body[:5]) + zip(t, body[5:]), ""},
 		"large":       {"gzip", zip(t, body[:1]+strings.Repeat(" ", 1<<20)+body[1:]), ""},
 		"identity":    {"identity", body, ""},
-		"not gzip":    {"gzip", body, `SerializationException","Message":"The body is not what its Content-Encoding gzip says: gzip: invalid header`},
-		"cut off":     {"gzip", whole[:len(whole)-1], `SerializationException","Message":"The body is not what its Content-Encoding gzip says: unexpected EOF`},
-		"more":        {"gzip", whole + "more", `SerializationException","Message":"The body is not what its Content-Encoding gzip says`},
+		"deflate":     {"deflate", deflated, ""},
+		"not deflate": {"deflate", body, `SerializationException","Message":"The body is not what its Content-Encoding says: zlib: invalid header`},
+		"not gzip":    {"gzip", body, `SerializationException","Message":"The body is not what its Content-Encoding says: gzip: invalid header`},
+		"cut off":     {"gzip", whole[:len(whole)-1], `SerializationException","Message":"The body is not what its Content-Encoding says: unexpected EOF`},
+		"more":        {"gzip", whole + "more", `SerializationException","Message":"The body is not what its Content-Encoding says`},
 		"nothing":     {"gzip", zip(t, ""), `SerializationException"`},
-		"brotli":      {"br", body, `SerializationException","Message":"The Content-Encoding \"br\" is not supported: send the body as it is, or compressed by gzip`},
+		"brotli":      {"br", body, `SerializationException","Message":"The Content-Encoding \"br\" is not supported: send the body as it is, or compressed by gzip or deflate`},
 		"twice":       {"gzip, gzip", zip(t, whole), `SerializationException","Message":"The Content-Encoding \"gzip, gzip\" is not supported`},
 		"too large":   {"gzip", zip(t, spaces), `RequestEntityTooLargeException`},
 	} {

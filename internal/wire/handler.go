@@ -208,21 +208,21 @@ func (h *Handler) serve(x *exchange, r *http.Request) (err error) {
 
 // begin waits for the room that an operation needs, and decompresses the body.
 func (x *exchange) begin(r *http.Request) error {
-	is, err := zipped(r)
+	open, err := packed(r)
 	if err != nil {
 		return err
 	}
-	if !is {
+	if open == nil {
 		return x.link.begin(r.Context(), targetOf(r), len(x.body), 0)
 	}
-	length, err := unzippedLength(x.body)
+	length, err := open.length(x.body)
 	if err != nil {
 		return err
 	}
 	if err := x.link.begin(r.Context(), targetOf(r), length, length); err != nil {
 		return err
 	}
-	x.body, err = unzip(x.body, length)
+	x.body, err = open.read(x.body, length)
 	return err
 }
 

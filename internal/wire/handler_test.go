@@ -39,6 +39,7 @@ func TestAnswer(t *testing.T) {
 	for name, want := range map[string]string{
 		"Content-Type":   "application/x-amz-json-1.0",
 		"Content-Length": strconv.Itoa(len(body)),
+		"Server":         "Server",
 		"X-Amz-Crc32":    strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10),
 	} {
 		if got := w.Header().Get(name); got != want {

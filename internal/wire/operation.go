@@ -25,7 +25,7 @@ var operations = map[string]operation{
 	dynamoDB + "Query":      op(inNewWords((*request).query), (*engine.Engine).Query, (*answer).read),
 	dynamoDB + "Scan":       op(narrow((*request).scan), (*engine.Engine).Scan, (*answer).read),
 
-	dynamoDB + "BatchGetItem":       op(inNewWords((*request).batchGetItem), (*engine.Engine).BatchGetItem, (*answer).batchGetItem),
+	dynamoDB + "BatchGetItem":       op(inNewWords((*request).batchGetItem), batchGetItem, (*answer).batchGetItem),
 	dynamoDB + "BatchWriteItem":     op(narrow((*request).batchWriteItem), (*engine.Engine).BatchWriteItem, (*answer).batchWriteItem),
 	dynamoDB + "TransactGetItems":   op(narrow((*request).transactGetItems), (*engine.Engine).TransactGetItems, (*answer).transactGetItems),
 	dynamoDB + "TransactWriteItems": op(narrow((*request).transactWriteItems), (*engine.Engine).TransactWriteItems, (*answer).transactWriteItems),

@@ -14,7 +14,7 @@ func (r *request) query(in *engine.ReadInput) *engine.Request {
 		case "KeyConditionExpression":
 			in.KeyCondition = r.optString()
 		case "KeyConditions":
-			legacy(&in.Expressions).KeyConditions = r.conditions(&conditionsType, &conditionType)
+			in.BadKey = r.apart(func() { legacy(&in.Expressions).KeyConditions = r.conditions(&conditionsType, &conditionType) })
 		case "QueryFilter":
 			legacy(&in.Expressions).QueryFilter = r.conditions(&conditionsType, &conditionType)
 		default:
@@ -54,7 +54,11 @@ func (r *request) read(name string, in *engine.ReadInput) {
 	case "ConsistentRead":
 		in.ConsistentRead = r.Bool()
 	case "ExclusiveStartKey":
-		in.ExclusiveStartKey, in.HasStartKey = r.startKey(), true
+		in.HasStartKey = true
+		in.BadStart = r.apart(func() { in.ExclusiveStartKey = r.Item(&attrjson.ItemType) })
+		if in.BadStart != nil && !attrjson.IsNumeric(in.BadStart) { // nor of what is there twice
+			in.BadStart = attr.Fault("The provided starting key is invalid: " + in.BadStart.Error())
+		}
 	case "ReturnConsumedCapacity":
 		in.ConsumedCapacity = r.Text()
 	case "FilterExpression":
@@ -74,19 +78,15 @@ func (r *request) read(name string, in *engine.ReadInput) {
 	}
 }
 
-// startKey reads an ExclusiveStartKey. Most faults in it are told to be its own,
-// but not those of numbers and of what is there twice.
-func (r *request) startKey() attr.Item {
+// apart reads a parameter, and returns the first fault among its values, which is
+// not the request's.
+func (r *request) apart(read func()) error {
 	before := r.Fault
 	r.Fault = nil
-	it := r.Item(&attrjson.ItemType)
-	if r.Fault != nil && !attrjson.IsNumeric(r.Fault) {
-		r.Fault = attr.Fault("The provided starting key is invalid: " + r.Fault.Error())
-	}
-	if before != nil {
-		r.Fault = before
-	}
-	return it
+	read()
+	found := r.Fault
+	r.Fault = before
+	return found
 }
 
 func (a *answer) read(out *engine.ReadOutput) {

@@ -212,6 +212,12 @@ func (r *request) expressionValues(x *engine.Expressions) {
 	case r.NewWords && attrjson.IsNumeric(found):
 	default:
 		found = attr.Fault("ExpressionAttributeValues contains invalid value: " + found.Error() + " for key " + r.FaultName)
+		for i := range x.Values { // a wrong name comes before a wrong value
+			if name := x.Values[i].Name; len(name) < 2 || name[0] != ':' {
+				found = attr.Fault("ExpressionAttributeValues contains invalid key: Syntax error; key: \"" + name + "\"")
+				break
+			}
+		}
 	}
 	if r.badValue == nil {
 		r.badValue = found

@@ -274,7 +274,9 @@ func TestBadValues(t *testing.T) {
 			"Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit",
 		},
 		{"batch", decoded(t, (*request).batchWriteItem, `{"RequestItems":{"t":[{"PutRequest":{"Item":{"a":{"N":"x"}}}}]}}`).BadValue, numeric + "x"},
-		{"start key", decoded(t, (*request).scan, `{"ExclusiveStartKey":{"a":{"N":"x"}}}`).BadValue, numeric + "x"},
+		{"start key", decoded(t, (*request).scan, `{"ExclusiveStartKey":{"a":{"N":"x"}}}`).BadStart, numeric + "x"},
+		{"start key, its own", decoded(t, (*request).scan, `{"ExclusiveStartKey":{"a":{"N":"x"}}}`).BadValue, ""},
+		{"key conditions", decoded(t, (*request).query, `{"KeyConditions":{"a":{"AttributeValueList":[{"N":"x"}]}}}`).BadKey, numeric + "x"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var fault attr.Fault

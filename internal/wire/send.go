@@ -13,6 +13,9 @@ var unknownAnswer = []byte("<UnknownOperationException/>\n")
 
 const requestIDLength = 52
 
+// serverName is what AWS calls itself.
+var serverName = []string{"Server"}
+
 // send writes an answer with the headers of one from AWS: a request id and the
 // body's checksum, which the SDKs verify. A nil contentType is left to net/http.
 // The link may be nil, and an empty encoded says that the body is not compressed.
@@ -28,6 +31,7 @@ func send(w http.ResponseWriter, status int, contentType []string, encoded strin
 	headers := &[3]string{values[:requestIDLength], values[requestIDLength:checksum], values[checksum:]}
 
 	h := w.Header()
+	h["Server"] = serverName
 	h["X-Amzn-Requestid"] = headers[0:1:1]
 	h["X-Amz-Crc32"] = headers[1:2:2]
 	h["Content-Length"] = headers[2:3:3]
@@ -65,7 +69,7 @@ func appendHead(dst []byte, status int, contentType, encoded string, body, date 
 	dst = strconv.AppendInt(dst, int64(len(body)), 10)
 	dst = append(dst, "\r\nContent-Type: "...)
 	dst = append(dst, contentType...)
-	dst = append(dst, "\r\nX-Amz-Crc32: "...)
+	dst = append(dst, "\r\nServer: Server\r\nX-Amz-Crc32: "...)
 	dst = strconv.AppendUint(dst, uint64(crc32.ChecksumIEEE(body)), 10)
 	dst = append(dst, "\r\nX-Amzn-Requestid: "...)
 	dst = appendRequestID(dst)
