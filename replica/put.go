@@ -86,6 +86,9 @@ func (s *Store[T]) newRecord(id string, data T, t terms) (r record, err error) {
 	if r.data, err = attributevalue.Marshal(data); err != nil {
 		return r, fmt.Errorf("%w: its data: %w", ErrInput, err)
 	}
+	if r.data == nil { // a record without data is that of a deleted item
+		return r, fmt.Errorf("%w: its data of type %T has no DynamoDB form", ErrInput, data)
+	}
 	return r, s.checkSize(id, r)
 }
 

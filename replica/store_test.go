@@ -261,6 +261,30 @@ func TestInput(t *testing.T) {
 }
 
 // Options that cannot be are refused, all at once.
+// attributevalue encodes a function as nothing, and a record without data is that of a deleted item.
+func TestDataWithoutAForm(t *testing.T) {
+	client := setup(t, replica.Options{})
+	posts, err := replica.Open[any](client, replica.Options{Table: "posts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := posts.Put(t.Context(), "a", "one"); err != nil {
+		t.Fatal(err)
+	}
+	become := func(to any) func(*any) error { return func(data *any) error { *data = to; return nil } }
+	for what, err := range map[string]error{
+		"func()":   failure(posts.Put(t.Context(), "a", func() {})),
+		"chan int": failure(posts.Change(t.Context(), "a", become(make(chan int)))),
+	} {
+		if !errors.Is(err, replica.ErrInput) || !strings.Contains(err.Error(), "its data of type "+what+" has no DynamoDB form") {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	if item, err := posts.Get(t.Context(), "a", replica.Latest); err != nil || item.Data != "one" {
+		t.Errorf("got %v, %v", item.Data, err)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	client := &dynamodb.Client{}
 	for name, options := range map[string]replica.Options{
