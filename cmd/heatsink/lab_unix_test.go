@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,4 +32,24 @@ func TestLabRunWantsARegularFile(t *testing.T) {
 	if _, stderr, code := command(t, "lab", "run", large); code != 2 || !strings.Contains(stderr, "has more than 1048576 bytes") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
+}
+
+// To open a pipe waits for whoever has its other end, but no longer than the command is wanted.
+func TestWaitingForAPipeEnds(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, args := range [][]string{{"lab", "replay", pipe}, {"plan", "--report", pipe}} {
+		if code := run(ctx, args, io.Discard, io.Discard); code != 2 {
+			t.Errorf("%s: exit %d", args, code)
+		}
+	}
+	other, err := os.OpenFile(pipe, os.O_RDWR, 0) // lets those go who wait
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Close()
 }

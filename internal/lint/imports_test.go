@@ -122,7 +122,7 @@ var mayImport = imports{
 	"internal/lab/scenario": {"layout", "internal/ledger"},
 	"internal/lab/simulate": {"layout", "internal/dispatch", "internal/figure", "internal/lab/scenario", "internal/ledger", "internal/partition", "internal/partition/sim", "internal/place"},
 	"internal/lab/report":   {"internal/figure", "internal/lab/scenario", "internal/lab/simulate", "internal/quote"},
-	"internal/lab/replay":   {"heat", "internal/lab/scenario"},
+	"internal/lab/replay":   {"heat", "internal/lab/scenario", "internal/observed"},
 	"internal/lab/results":  {"internal/figure", "internal/lab/report", "internal/lab/scenario", "internal/lab/simulate"},
 	"internal/console":      {"heat", "local/partitions", "internal/figure", "internal/round"},
 	"internal/enginebench":  {"internal/peer"}, // runs the built command, as it runs the peers
