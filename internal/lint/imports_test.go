@@ -81,11 +81,11 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token", "internal/partiql", "internal/attr"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/quote", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token", "internal/partiql", "internal/attr"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
-	"heat/heattest":        {"heat", "local"}, // for users' tests: links the engine
+	"heat/heattest":        {"heat", "local", "internal/quote"}, // for users' tests: links the engine
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/heatpage":        {"heat", "plan", "internal/observed", "internal/round", "local/partitions"}, // the types of partitions, not the engine
 	"internal/observed":    {"heat", "layout", "plan", "internal/judge"},
