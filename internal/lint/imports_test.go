@@ -119,7 +119,7 @@ var mayImport = imports{
 	"internal/dist":   {}, // runs go and git
 	"internal/doctor": {"heat", "layout", "internal/adapt", "internal/charter", "internal/dispatch", "internal/figure", "internal/lease", "internal/ledger", "internal/passage", "internal/place", "internal/quote"},
 	// The lab: scenarios are data; what simulates them uses what decides without a network.
-	"internal/lab/scenario": {"layout", "internal/ledger"},
+	"internal/lab/scenario": {"layout", "internal/ledger", "internal/quote"},
 	"internal/lab/simulate": {"layout", "internal/dispatch", "internal/figure", "internal/lab/scenario", "internal/ledger", "internal/partition", "internal/partition/sim", "internal/place"},
 	"internal/lab/report":   {"internal/figure", "internal/lab/scenario", "internal/lab/simulate", "internal/quote"},
 	"internal/lab/replay":   {"heat", "internal/lab/scenario", "internal/observed"},

@@ -162,6 +162,7 @@ func table(c *heat.Capacity, partitions int) scenario.Table {
 	}
 	t.Capacity = scenario.Provisioned
 	t.ReadUnits, t.WriteUnits = max(c.ReadUnits, 1), max(c.WriteUnits, 1)
+	t.NoQuota = max(t.ReadUnits, t.WriteUnits) > scenario.TableQuota // the account that it was recorded in has more
 	return t
 }
 
