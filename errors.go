@@ -65,7 +65,11 @@ func (e *ShardError) Error() string {
 	if e.Attempts > 1 {
 		tries = fmt.Sprintf(" (%d attempts)", e.Attempts)
 	}
-	return fmt.Sprintf("%s %s shard %q%s: %v", e.Operation, on, e.ShardKey, tries, e.Err)
+	shard := ""
+	if e.ShardKey != "" { // nothing was sent: the context had ended before
+		shard = fmt.Sprintf(" shard %q", e.ShardKey)
+	}
+	return fmt.Sprintf("%s %s%s%s: %v", e.Operation, on, shard, tries, e.Err)
 }
 
 func (e *ShardError) Unwrap() error { return e.Err }

@@ -157,7 +157,7 @@ func later(trend []Point, since time.Time) []Point {
 // threeDigits rounds a time as people read it.
 func threeDigits(d time.Duration) time.Duration {
 	unit := time.Duration(1)
-	for d >= 1000*unit {
+	for d/1000 >= unit {
 		unit *= 10
 	}
 	return d.Round(unit)

@@ -1,6 +1,10 @@
 package heat
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
+)
 
 // Finding is a diagnosed problem.
 type Finding struct {
@@ -17,9 +21,9 @@ type Finding struct {
 	Remedy    string    `json:"remedy"` // what to do; it may be "do not shard"
 }
 
-// String returns severity, resource and message in a line.
+// String returns severity, resource and message in a line. It quotes what a terminal would obey: keys may hold anything.
 func (f Finding) String() string {
-	return fmt.Sprintf("%s: %s: %s", f.Severity, f.Resource, f.Message)
+	return fmt.Sprintf("%s: %s: %s", f.Severity, quote.Printable(f.Resource.String()), quote.Printable(f.Message))
 }
 
 // Severity is the importance of a finding.

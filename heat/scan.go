@@ -232,6 +232,9 @@ func (s *scan) pace(ctx context.Context) error {
 	return dispatch.Sleep(ctx, wait)
 }
 
+// mostPageUnits is far more than DynamoDB charges for a page, which has 1 MB at most.
+const mostPageUnits = 10_000
+
 // page reads a page of a segment and reports whether there are more. It takes at most about a second's units, by the size of
 // earlier items.
 func (s *scan) page(ctx context.Context, part *segment) (bool, error) {
@@ -248,6 +251,9 @@ func (s *scan) page(ctx context.Context, part *segment) (bool, error) {
 	s.items += int64(len(out.Items))
 	if out.ConsumedCapacity != nil {
 		units := aws.ToFloat64(out.ConsumedCapacity.CapacityUnits)
+		if !(units >= 0 && units <= mostPageUnits) { // NaN is neither, and none of these tells how long to wait
+			return false, fmt.Errorf("scan of table %q, segment %d: the server reports impossible units: %g for a page", s.table, part.number, units)
+		}
 		s.units += units
 		if now := time.Now(); s.due.Before(now.Add(-time.Second)) {
 			s.due = now.Add(-time.Second) // what was not used for longer is lost: no catching up

@@ -75,7 +75,8 @@ type StreamReader struct {
 	from    time.Time // of the first record, and of the last
 	to      time.Time
 	records int64
-	ended   bool // nobody runs it
+	wrong   int64 // of these, with a time that cannot be
+	ended   bool  // nobody runs it
 }
 
 // streamShard is a shard that is being read.
@@ -318,16 +319,23 @@ func (r *StreamReader) read(ctx context.Context, id string, shard *streamShard) 
 	return nil
 }
 
-// count counts a record as a write to the table and to the item's indexes, and returns its time. DynamoDB's own deletions
-// of expired items cost nothing.
+// maxAhead is how far the time of a record may be ahead of this machine's clock. Rates are of the newest time: one record with
+// a time of next year would hide all others.
+const maxAhead = 5 * time.Minute
+
+// count counts a record as a write to the table and to the item's indexes, and returns its time. A record whose time cannot
+// be counts as one of now. DynamoDB's own deletions of expired items cost nothing.
 func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time {
 	d := record.Dynamodb
 	at := time.Now()
 	if d == nil {
 		return at
 	}
-	if d.ApproximateCreationDateTime != nil {
-		at = *d.ApproximateCreationDateTime
+	wrong := false
+	if t := d.ApproximateCreationDateTime; t != nil {
+		if wrong = t.Unix() <= 0 || t.Unix() > at.Add(maxAhead).Unix(); !wrong { // Sub would overflow
+			at = *t
+		}
 	}
 	// Times are whole seconds at DynamoDB.
 	free := record.UserIdentity != nil && aws.ToString(record.UserIdentity.PrincipalId) == "dynamodb.amazonaws.com"
@@ -346,6 +354,9 @@ func (r *StreamReader) count(shard string, record *streamtypes.Record) time.Time
 	c.record(&r.options.Recorder, at.UnixNano(), 0)
 	r.done[shard] = aws.ToString(d.SequenceNumber)
 	r.records++
+	if wrong {
+		r.wrong++
+	}
 	if r.from.IsZero() || at.Before(r.from) {
 		r.from = at
 	}
@@ -395,6 +406,9 @@ func (r *StreamReader) Report() Report {
 	report := Report{Source: Stream, From: r.from.UTC(), To: to.UTC(), Ended: r.ended, Limits: r.options.Recorder.Limits, Notes: []string{
 		"a stream shows no reads and no throttled requests; units are computed from sizes",
 	}}
+	if r.wrong > 0 {
+		report.Notes = append(report.Notes, fmt.Sprintf("%d of %d records had a time before 1970, or more than %.0f minutes ahead of this machine's clock: they count as of when they were read", r.wrong, r.records, maxAhead.Minutes()))
+	}
 	view := r.table.view.Load()
 	if note := keysNote(r.kind, view.own.capacity); note != "" {
 		report.Notes = append(report.Notes, note)

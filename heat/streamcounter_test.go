@@ -1,6 +1,8 @@
 package heat_test
 
 import (
+	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -65,6 +68,37 @@ func TestStreamCounter(t *testing.T) {
 		if got := counter.Report().Notes; !slices.Equal(got, want) {
 			t.Errorf("%s: got %q, want %q", kind, got, want)
 		}
+	}
+}
+
+// A record with a wrong time counts as one of now: rates of later records are right, and the report can be stored.
+func TestStreamCounterOfWrongTimes(t *testing.T) {
+	for _, seconds := range []int64{4102444800, 1e15, math.MaxInt64, 0, -1, math.MinInt64} {
+		bubble.Test(t, func(t *testing.T) {
+			counter, err := heat.NewStreamCounter(t.Context(), nil, "orders", heat.Options{Keys: map[string][]string{"orders": {"pk"}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			add := func(at time.Time) {
+				if err := counter.Add(streamtypes.Record{EventName: streamtypes.OperationTypeInsert, Dynamodb: &streamtypes.StreamRecord{
+					ApproximateCreationDateTime: &at, Keys: map[string]streamtypes.AttributeValue{"pk": &streamtypes.AttributeValueMemberS{Value: "A"}},
+				}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			add(time.Unix(seconds, 0))
+			for range 20_000 {
+				add(time.Now().Truncate(time.Second))
+				time.Sleep(time.Millisecond)
+			}
+			report := counter.Report()
+			if hot := resource(t, report, "orders").Writes.Keys[0]; hot.Consumed < 900 || hot.Consumed > 1100 {
+				t.Errorf("%d: %v units a second, want about 1000", seconds, hot.Consumed)
+			}
+			if _, err := json.Marshal(report); err != nil || report.Elapsed() > time.Minute || !strings.HasPrefix(report.Notes[1], "1 of 20001 records had a time before 1970") {
+				t.Errorf("%d: %v, %v, %v", seconds, err, report.Elapsed(), report.Notes)
+			}
+		})
 	}
 }
 

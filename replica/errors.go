@@ -40,12 +40,26 @@ type LaggingError struct {
 	Lagging  int           // the number of copies that may not have it
 	Copies   int           // of how many
 	MaxStale time.Duration // of the writer
-	Err      error         // why they do not have it; may wrap a heatsink.UnknownOutcomeError for each copy
+	Err      error         // why they do not have it, each of them; may wrap a heatsink.UnknownOutcomeError for each copy
 }
 
 func (e *LaggingError) Error() string {
-	return fmt.Sprintf("item %q: version %d is stored, but %d of %d copies may be older for up to %v: %v",
-		e.ID, e.Version, e.Lagging, e.Copies, e.MaxStale, e.Err)
+	return fmt.Sprintf("item %q: version %d is stored, but %d of %d copies may be older for up to %v: %s",
+		e.ID, e.Version, e.Lagging, e.Copies, e.MaxStale, first(e.Err))
+}
+
+// first returns the text of an error. Of several that are joined it has the first three: there may be a thousand copies.
+func first(err error) string {
+	const most = 3
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return fmt.Sprint(err)
+	}
+	faults := joined.Unwrap()
+	if len(faults) <= most {
+		return err.Error()
+	}
+	return fmt.Sprintf("%v\nand %d more", errors.Join(faults[:most]...), len(faults)-most)
 }
 
 // Is reports whether an error of a copy is target.

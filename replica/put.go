@@ -68,12 +68,18 @@ func (s *Store[T]) put(ctx context.Context, id string, data T, t terms) (Version
 	return s.write(ctx, id, r, t)
 }
 
+// lastYear is that of the latest expiry: the last one that RFC 3339 can write.
+const lastYear = 9999
+
 // newRecord returns an item as it is to be stored, but for its version.
 func (s *Store[T]) newRecord(id string, data T, t terms) (r record, err error) {
 	if err := s.check(id); err != nil {
 		return r, err
 	}
 	if !t.expires.IsZero() {
+		if year := t.expires.UTC().Year(); year > lastYear && !t.kept {
+			return r, fmt.Errorf("%w: the expiry is in the year %d, want %d at most: leave it out for an item that stays", ErrInput, year, lastYear)
+		}
 		r.expires = roundUp(t.expires)
 		passed := !time.Now().Before(r.expires)
 		if passed && t.kept {
@@ -85,6 +91,9 @@ func (s *Store[T]) newRecord(id string, data T, t terms) (r record, err error) {
 	}
 	if r.data, err = attributevalue.Marshal(data); err != nil {
 		return r, fmt.Errorf("%w: its data: %w", ErrInput, err)
+	}
+	if r.data == nil { // a record without data is that of a deleted item
+		return r, fmt.Errorf("%w: its data of type %T has no DynamoDB form", ErrInput, data)
 	}
 	return r, s.checkSize(id, r)
 }

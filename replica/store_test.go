@@ -3,6 +3,7 @@ package replica_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -243,6 +244,8 @@ func TestInput(t *testing.T) {
 		want string
 	}{
 		{failure(posts.Put(t.Context(), "a", post{}, replica.ExpireAt(time.Now().Add(-time.Hour)))), "has passed: use Delete"},
+		{failure(posts.Put(t.Context(), "a", post{}, replica.ExpireAt(time.Unix(math.MaxInt64-7000, 999_999_999)))), "the expiry is in the year"},
+		{failure(posts.Put(t.Context(), "a", post{}, replica.ExpireAt(time.Unix(1<<50, 0)))), "the expiry is in the year 35680317, want 9999 at most"},
 		{failure(posts.Change(t.Context(), "a", nothing, replica.IfVersion(3))), "use Put"},
 		{failure(posts.Delete(t.Context(), "a", replica.IfVersion(0))), "nothing to delete"},
 		{failure(posts.Delete(t.Context(), "a", replica.ExpireAt(time.Now()))), "does not expire"},
@@ -261,6 +264,48 @@ func TestInput(t *testing.T) {
 }
 
 // Options that cannot be are refused, all at once.
+// An error about a thousand copies names three, and wraps all.
+func TestErrorOfManyCopies(t *testing.T) {
+	faults := make([]error, 1000)
+	for i := range faults {
+		faults[i] = fmt.Errorf("copy %d: %w", i, os.ErrDeadlineExceeded)
+	}
+	err := &replica.LaggingError{ID: "a", Version: 7, Lagging: 1000, Copies: 1000, MaxStale: time.Second, Err: errors.Join(faults...)}
+	if text := err.Error(); len(text) > 300 || !strings.HasSuffix(text, "and 997 more") || !strings.Contains(text, "copy 2: ") || !errors.Is(err, faults[999]) {
+		t.Errorf("got %.400s", text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	posts := openOn(t, setup(t, replica.Options{}), replica.Options{})
+	if _, err := posts.Get(ctx, "a"); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), `""`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// attributevalue encodes a function as nothing, and a record without data is that of a deleted item.
+func TestDataWithoutAForm(t *testing.T) {
+	client := setup(t, replica.Options{})
+	posts, err := replica.Open[any](client, replica.Options{Table: "posts"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := posts.Put(t.Context(), "a", "one"); err != nil {
+		t.Fatal(err)
+	}
+	become := func(to any) func(*any) error { return func(data *any) error { *data = to; return nil } }
+	for what, err := range map[string]error{
+		"func()":   failure(posts.Put(t.Context(), "a", func() {})),
+		"chan int": failure(posts.Change(t.Context(), "a", become(make(chan int)))),
+	} {
+		if !errors.Is(err, replica.ErrInput) || !strings.Contains(err.Error(), "its data of type "+what+" has no DynamoDB form") {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	if item, err := posts.Get(t.Context(), "a", replica.Latest); err != nil || item.Data != "one" {
+		t.Errorf("got %v, %v", item.Data, err)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	client := &dynamodb.Client{}
 	for name, options := range map[string]replica.Options{

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -107,7 +106,7 @@ func (s *Store[T]) newRecord(user string, data T, options []CreateOption) (r rec
 	}
 	wrong("the idle time", checkIdle(t.idle))
 	wrong("the maximum age", checkMaxAge(t.maxAge))
-	value, err := attributevalue.Marshal(data)
+	value, err := encode(data)
 	wrong("the data", err)
 	if err := errors.Join(faults...); err != nil {
 		return r, "", err

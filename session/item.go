@@ -144,6 +144,15 @@ func fromRecord[T any](r record) (s Session[T], err error) {
 	return s, nil
 }
 
+// encode returns data as they are stored.
+func encode(data any) (types.AttributeValue, error) {
+	value, err := attributevalue.Marshal(data)
+	if err == nil && value == nil { // as for functions and channels: the attribute would be missing
+		err = fmt.Errorf("type %T has no DynamoDB form", data)
+	}
+	return value, err
+}
+
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 func number(n int64) types.AttributeValue {

@@ -307,6 +307,16 @@ func TestCreateRefusesNonsense(t *testing.T) {
 	if _, err := odd.Create(t.Context(), "ann", nil); err == nil {
 		t.Error("created with a function in it")
 	}
+	function, err := session.Open[func()](local.Start(t).Client(), session.Options{Table: "sessions"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := function.Create(t.Context(), "ann", func() {}); !errors.Is(err, session.ErrInput) || !strings.Contains(err.Error(), "type func() has no DynamoDB form") {
+		t.Errorf("created of a function: got %v", err)
+	}
+	if _, err := function.Update(t.Context(), session.Session[func()]{Handle: "s", Version: create(t, sessions, "bob").Version, Data: func() {}}); !errors.Is(err, session.ErrInput) || !strings.Contains(err.Error(), "type func() has no DynamoDB form") {
+		t.Errorf("updated with a function: got %v", err)
+	}
 	if _, err := sessions.Create(t.Context(), "ann", cart{Note: strings.Repeat("x", 400<<10)}); err == nil || !strings.Contains(err.Error(), "size") {
 		t.Errorf("too large: got %v", err)
 	}

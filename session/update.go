@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-
 	"github.com/heatsink-go/heatsink"
 )
 
@@ -29,7 +27,7 @@ func (s *Store[T]) store(ctx context.Context, session Session[T], check epochChe
 	if err != nil {
 		return Session[T]{}, fmt.Errorf("update: %w", err)
 	}
-	data, err := attributevalue.Marshal(session.Data)
+	data, err := encode(session.Data)
 	if err != nil {
 		return Session[T]{}, fmt.Errorf("update session %q: %w: its data: %w", handle, ErrInput, err)
 	}

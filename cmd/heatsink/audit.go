@@ -160,7 +160,7 @@ func (a *audit) run(cmd *cobra.Command) error {
 	if err := errors.Join(err, a.idle(cmd.Flags())); err != nil {
 		return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	before, err := a.readBefore()
+	before, err := a.readBefore(cmd.Context())
 	if err != nil {
 		return err
 	}

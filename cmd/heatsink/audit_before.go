@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -39,11 +40,11 @@ type earlier struct {
 }
 
 // readBefore reads the report of --before, which must be about the same table.
-func (a *audit) readBefore() (*earlier, error) {
+func (a *audit) readBefore(ctx context.Context) (*earlier, error) {
 	if a.before == "" {
 		return nil, nil
 	}
-	reports, findings, err := readReports(a.before, nil)
+	reports, findings, err := readReports(ctx, a.before, nil)
 	if err != nil {
 		return nil, fmt.Errorf("--before: %w", err)
 	}

@@ -188,6 +188,8 @@ type plantedFault struct {
 	code  int
 }
 
+var unitsOf = regexp.MustCompile(`"CapacityUnits":[0-9.]+`)
+
 var plantedFaults = []plantedFault{
 	{name: "account", plant: func(p *sickTable) { p.create() }, args: []string{}},
 	{name: "account without tables", plant: func(*sickTable) {}, args: []string{"--fail-on", "warning"}, code: 1},
@@ -268,6 +270,24 @@ var plantedFaults = []plantedFault{
 	{name: "throttled", plant: func(p *sickTable) {
 		p.create()
 		p.refuse("ProvisionedThroughputExceededException", "The level of configured provisioned throughput for the table was exceeded.", "Scan", "GetItem")
+	}, code: 2},
+
+	{name: "description of the table throttled", plant: func(p *sickTable) {
+		p.create()
+		p.refuse("ThrottlingException", "Rate exceeded", "DescribeTable")
+	}, code: 2},
+	{name: "table without keys", plant: func(p *sickTable) {
+		p.create()
+		p.body = func(_, body string) string { return strings.ReplaceAll(body, `"KeySchema":[`, `"KeySchema":[],"Other":[`) }
+	}, code: 2},
+	{name: "table with two partition keys", plant: func(p *sickTable) {
+		p.create()
+		p.body = func(_, body string) string { return strings.ReplaceAll(body, `"RANGE"`, `"HASH"`) }
+	}, code: 2},
+	{name: "impossible units", plant: func(p *sickTable) {
+		p.create(warm)
+		p.open(fixed4)
+		p.body = func(_, body string) string { return unitsOf.ReplaceAllString(body, `"CapacityUnits":"NaN"`) }
 	}, code: 2},
 
 	{name: "charter damaged", plant: func(p *sickTable) {

@@ -28,7 +28,7 @@ replayed for ten minutes at its average rate.`,
   heatsink lab replay report.json --yaml > mine.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			reports, _, err := readReports(args[0], cmd.InOrStdin())
+			reports, _, err := readReports(cmd.Context(), args[0], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}

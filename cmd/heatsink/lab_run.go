@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -116,6 +115,11 @@ func (o *labOutput) run(cmd *cobra.Command, s scenario.Scenario) (*simulate.Resu
 	if o.json && o.csv {
 		return nil, errors.New("--json and --csv both write to stdout: give one of them")
 	}
+	if o.html != "" {
+		if err := checkOutput(o.html); err != nil {
+			return nil, fmt.Errorf("--html: %w", err)
+		}
+	}
 	progress := newScreen(cmd.ErrOrStderr())
 	started, said := time.Now(), time.Now()
 	result, err := simulate.Scenario(cmd.Context(), s, simulate.Options{Progress: func(layout string, done float64) {
@@ -136,22 +140,22 @@ func (o *labOutput) run(cmd *cobra.Command, s scenario.Scenario) (*simulate.Resu
 	return &result, o.write(cmd, &result)
 }
 
+// write prints a result, also if its file cannot be written: the simulation may have taken long.
 func (o *labOutput) write(cmd *cobra.Command, result *simulate.Result) error {
+	var fault error
 	if o.html != "" {
-		var b bytes.Buffer
-		if err := report.HTML(&b, result); err != nil {
-			return err
+		fault = writeOutput(o.html, func(w io.Writer) error { return report.HTML(w, result) })
+		if fault != nil {
+			fault = fmt.Errorf("--html: %w", fault)
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", printable(o.html))
 		}
-		if err := os.WriteFile(o.html, b.Bytes(), 0o644); err != nil {
-			return err
-		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", printable(o.html))
 	}
 	switch {
 	case o.json:
-		return report.JSON(cmd.OutOrStdout(), result)
+		return errors.Join(report.JSON(cmd.OutOrStdout(), result), fault)
 	case o.csv:
-		return report.CSV(cmd.OutOrStdout(), result)
+		return errors.Join(report.CSV(cmd.OutOrStdout(), result), fault)
 	}
-	return report.Table(cmd.OutOrStdout(), result)
+	return errors.Join(report.Table(cmd.OutOrStdout(), result), fault)
 }

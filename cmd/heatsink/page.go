@@ -44,6 +44,11 @@ type pageRun struct {
 
 // start takes rounds for a page, and serves it if an address is given.
 func (f *pageFlags) start(ctx context.Context, o heatpage.Options) (*pageRun, error) {
+	if f.save != "" {
+		if err := checkOutput(f.save); err != nil {
+			return nil, fmt.Errorf("--save-page: %w", err)
+		}
+	}
 	o.Token = os.Getenv(tokenEnv)
 	page, err := heatpage.New(o)
 	if err != nil {
@@ -95,9 +100,8 @@ func (r *pageRun) end(ctx context.Context) (err error) {
 	if r.save == "" {
 		return err
 	}
-	file, fault := os.Create(r.save)
-	if fault != nil {
+	if fault := writeOutput(r.save, r.page.Export); fault != nil {
 		return errors.Join(err, fmt.Errorf("--save-page: %w", fault))
 	}
-	return errors.Join(err, r.page.Export(file), file.Close())
+	return err
 }

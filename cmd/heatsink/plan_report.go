@@ -1,17 +1,17 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/observed"
 	"github.com/heatsink-go/heatsink/plan"
 )
@@ -36,19 +36,27 @@ type reportDocument struct {
 }
 
 // readReports reads what was seen, and what is wrong with it: where a document does not say, it is worked out.
-func readReports(name string, stdin io.Reader) ([]heat.Report, []heat.Finding, error) {
+func readReports(ctx context.Context, name string, stdin io.Reader) ([]heat.Report, []heat.Finding, error) {
 	from := stdin
-	if name == "-" {
+	if name == "-" && stdin != nil {
 		name = "stdin"
 	} else {
-		file, err := os.Open(name)
+		file, err := openInput(ctx, name)
 		if err != nil {
 			return nil, nil, err
 		}
 		defer file.Close()
 		from = file
 	}
-	document, err := lastDocument(json.NewDecoder(io.LimitReader(from, 1<<30)))
+	document, err := lastDocument(untilDone{ctx, from})
+	if errors.Is(err, errTooLong) {
+		if file, ok := from.(*os.File); ok {
+			if info, fault := file.Stat(); fault == nil && info.Mode().IsRegular() {
+				err = fmt.Errorf("%s bytes: %w", figure.Thousands(info.Size()), err)
+			}
+		}
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: not a report of heatsink audit --json or top --json: %w", name, err)
 	}
@@ -56,36 +64,6 @@ func readReports(name string, stdin io.Reader) ([]heat.Report, []heat.Finding, e
 		document.Findings = heat.ExplainAll(heat.Rules{}, document.Reports...)
 	}
 	return document.Reports, document.Findings, nil
-}
-
-// lastDocument reads documents: of the rounds of top, the last is the one that has seen most.
-func lastDocument(decoder *json.Decoder) (last reportDocument, err error) {
-	for read := 0; ; read++ {
-		var next reportDocument
-		err := decoder.Decode(&next)
-		switch {
-		case errors.Is(err, io.EOF) && read == 0:
-			return last, errors.New("the input is empty")
-		case errors.Is(err, io.EOF):
-			return last, last.check()
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return last, fmt.Errorf("the JSON is cut off: %w", err)
-		case err != nil:
-			return last, err
-		}
-		last = next
-	}
-}
-
-// check makes a report as heat makes it the only one of a document.
-func (d *reportDocument) check() error {
-	if d.Reports == nil {
-		d.Reports = []heat.Report{d.Report}
-	}
-	if len(d.Reports) == 0 || slices.ContainsFunc(d.Reports, func(r heat.Report) bool { return r.Source == "" }) {
-		return errors.New("the JSON names no source")
-	}
-	return nil
 }
 
 // observed makes plans for the hottest keys of what was seen.
@@ -103,7 +81,7 @@ func (f *planFlags) observed(cmd *cobra.Command) ([]plan.Plan, error) {
 	if !cmd.Flags().Changed("pattern") {
 		base.Read.Pattern = "" // then what was seen may tell
 	}
-	reports, findings, err := readReports(f.report.file, cmd.InOrStdin())
+	reports, findings, err := readReports(cmd.Context(), f.report.file, cmd.InOrStdin())
 	if err != nil {
 		return nil, fmt.Errorf("--report: %w", err)
 	}

@@ -99,5 +99,5 @@ func (s *shop) listOrders(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(list[order]{page.Items, page.Next})
+	return ok(list[order]{append([]order{}, page.Items...), page.Next}) // [] instead of null
 }

@@ -127,6 +127,11 @@ func TestPages(t *testing.T) {
 	if !slices.Equal(listed, placed) {
 		t.Errorf("got %v, want %v", listed, placed)
 	}
+	for _, path := range []string{"/orders?status=PAID", "/shoppers", "/products/sneaker/views"} {
+		if got := v.ask(200, "GET", path, ""); got.Items == nil || len(got.Items) != 0 {
+			t.Errorf("%s: got %v, want an empty list", path, got.Items)
+		}
+	}
 	for _, path := range []string{"/orders?status=PAID&page=" + token, "/orders?status=OPEN&page=x" + token[1:], "/shoppers?page=" + token} {
 		if got := v.ask(400, "GET", path, "").Error; got.Code != "bad_page" {
 			t.Errorf("%s: got %+v", path, got)
@@ -179,6 +184,7 @@ func TestWrongRequests(t *testing.T) {
 		{400, "bad_request", "POST", "/orders", `{"customer": "ada", "lines": [{"product": "x", "quantity": -1}]}`},
 		{400, "bad_request", "POST", "/orders", `{"customer": "ada", "lines": [{"product": "x", "quantity": 1, "cents": -1}]}`},
 		{413, "too_large", "POST", "/orders", `{"customer": "` + strings.Repeat("a", maxBody) + `"}`},
+		{413, "too_large", "POST", "/orders", someOrder + strings.Repeat(" ", maxBody)},
 		{404, "not_found", "GET", nobody, ``},
 		{404, "not_found", "GET", "/orders/" + strings.Repeat("a", 5000), ``},
 		{404, "not_found", "PUT", nobody + "/status", `{"status": "PAID"}`},

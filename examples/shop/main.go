@@ -56,6 +56,8 @@ func parse(args []string, out io.Writer) (config, error) {
 		return c, fmt.Errorf("%q is no flag: see -help", flags.Arg(0))
 	case c.aws && c.data != "":
 		return c, errors.New("-aws keeps its data on AWS: leave -data out")
+	case c.limit < 1 || c.limit > 1_000_000_000:
+		return c, fmt.Errorf("-limit %d: want 1 to 1000000000", c.limit)
 	case c.tokenKey != "" && len(c.tokenKey) < 16:
 		return c, errors.New("SHOP_TOKEN_KEY has fewer than 16 characters: give a longer one")
 	}

@@ -88,7 +88,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{args: []string{"-nothing"}, want: "-nothing"},
 		{args: []string{"naive"}, want: `"naive" is no flag`},
 		{args: []string{"-aws", "-data", "x"}, want: "leave -data out"},
-		{args: []string{"-limit", "0"}, want: "Limit"},
+		{args: []string{"-limit", "0"}, want: "-limit 0: want 1 to"},
 		{args: []string{"-addr", "nowhere"}, want: "nowhere"},
 		{key: "short", want: "SHOP_TOKEN_KEY"},
 	} {

@@ -25,7 +25,10 @@ func decode[T any](r *http.Request) (value T, err error) {
 	body.DisallowUnknownFields()
 	err = body.Decode(&value)
 	if err == nil {
-		if _, rest := body.Token(); !errors.Is(rest, io.EOF) {
+		switch _, rest := body.Token(); {
+		case errors.As(rest, new(*http.MaxBytesError)):
+			err = rest
+		case !errors.Is(rest, io.EOF):
 			err = errors.New("there is more behind the first JSON value")
 		}
 	}

@@ -31,6 +31,8 @@ func (p *Page) refuse(w http.ResponseWriter, r *http.Request) bool {
 		http.Error(w, "another website asks for the page", http.StatusForbidden)
 	case p.options.Token == "" && !loopback(r.RemoteAddr):
 		http.Error(w, "without Options.Token the page answers to loopback addresses only", http.StatusForbidden)
+	case p.options.Token == "" && forwarded(r.Header):
+		http.Error(w, "without Options.Token the page answers no requests that a proxy forwards: set a token", http.StatusForbidden)
 	case p.options.Token != "" && !p.authorized(w, r):
 		http.Error(w, "give the token of the page: ?token=…, or Authorization: Bearer …", http.StatusUnauthorized)
 	default:
@@ -54,6 +56,11 @@ func (p *Page) allowed(host string) bool {
 func loopback(remote string) bool {
 	addr, err := netip.ParseAddrPort(remote)
 	return err == nil && addr.Addr().Unmap().IsLoopback()
+}
+
+// forwarded reports whether a proxy has sent a request on: its address is the proxy's, not that of who asks.
+func forwarded(h http.Header) bool {
+	return slices.ContainsFunc([]string{"Forwarded", "X-Forwarded-For", "X-Real-Ip"}, func(name string) bool { return len(h.Values(name)) > 0 })
 }
 
 // authorized reports whether a request has the token. A browser that gave it in the address gets a cookie, so that what the page asks

@@ -45,7 +45,7 @@ type Options struct {
 	Redact func(dst, key []byte) []byte
 
 	// Token must be given by whoever opens the page: as ?token=… or as a bearer token. Without one, the page answers to loopback
-	// addresses only.
+	// addresses only, and to none that a proxy forwards for.
 	Token string
 
 	// Hosts are the host names by which the page may be opened, beside localhost and IP addresses. Another name is refused: a web

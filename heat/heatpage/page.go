@@ -110,6 +110,9 @@ func (p *Page) step(ctx context.Context) {
 	if p.options.Redact != nil {
 		r.Redact(p.options.Redact)
 	}
+	if n := possible(&r); n > 0 {
+		r.Notes = append(slices.Clone(r.Notes), fmt.Sprintf("%d figures of the source are impossible: no number, or more than anybody serves; they are shown as 0 or as %g", n, mostShown))
+	}
 	changed := p.history.take(&r)
 	p.frame = frame{
 		Instance: p.instance, Title: p.options.Title, Now: r.To.UnixMilli(), Events: p.history.events.all,
@@ -172,16 +175,25 @@ func (p *Page) send(f frame) {
 	if len(p.viewers) == 0 {
 		return
 	}
-	if data, err := json.Marshal(f); err == nil { // a frame is plain data
-		p.give(data)
-	}
+	data, err := json.Marshal(f)
+	p.giveOrSay(data, err)
 }
 
 // sendWhole lets all who follow begin anew.
 func (p *Page) sendWhole() {
-	if data, err := p.wholeLocked(); err == nil {
-		p.give(data)
+	data, err := p.wholeLocked()
+	p.giveOrSay(data, err)
+}
+
+// giveOrSay hands a frame out, or why there is none: a page that says nothing looks as if nothing happened.
+func (p *Page) giveOrSay(data []byte, err error) {
+	if err != nil {
+		lost := frame{Instance: p.instance, Title: p.options.Title, Now: p.frame.Now, Lost: "the round cannot be shown: " + p.options.reason(err)}
+		if data, err = json.Marshal(lost); err != nil {
+			return // text has a form always
+		}
 	}
+	p.give(data)
 }
 
 // give hands a frame out. One who has not taken the last ones is let go: it comes again and gets everything.
@@ -215,11 +227,14 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/events":
 		p.follow(w, r)
 	case "/export.html":
+		data, err := p.whole()
+		if err != nil {
+			http.Error(w, "the page cannot be saved: "+p.options.reason(err), http.StatusInternalServerError)
+			return
+		}
 		h.Set("Content-Disposition", `attachment; filename="heatsink.html"`)
 		h.Set("Content-Type", "text/html; charset=utf-8")
-		if err := p.Export(w); err != nil {
-			return // the browser has gone
-		}
+		_ = write(w, "", savedPolicy, data) // the browser has gone
 	default:
 		http.NotFound(w, r)
 	}
@@ -259,7 +274,7 @@ func (p *Page) follow(w http.ResponseWriter, r *http.Request) {
 		delete(p.viewers, frames)
 	}()
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+		http.Error(w, "the page cannot be shown: "+p.options.reason(err), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")

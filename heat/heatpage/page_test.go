@@ -22,6 +22,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/bubble"
+	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
 // browser does with frames what page.js does.
@@ -206,6 +207,7 @@ func TestGuard(t *testing.T) {
 		options                      Options
 		method, host, remote, bearer string
 		path                         string
+		header                       string
 		want                         int
 	}{
 		{about: "an address", want: 200},
@@ -220,6 +222,10 @@ func TestGuard(t *testing.T) {
 		{about: "a token in the address", options: Options{Token: "0123456789"}, path: "/?token=0123456789", want: 200},
 		{about: "an odd token in the address", options: Options{Token: `geheim;"1 ä`}, path: "/?token=geheim%3B%221%20%C3%A4", want: 200},
 		{about: "a change", method: http.MethodPost, want: 405},
+		{about: "a proxy without a token", header: "X-Forwarded-For", want: 403},
+		{about: "another proxy without a token", header: "Forwarded", want: 403},
+		{about: "yet another proxy without a token", header: "X-Real-IP", want: 403},
+		{about: "a proxy with a token", header: "X-Forwarded-For", options: Options{Token: "0123456789"}, bearer: "0123456789", want: 200},
 		{about: "another path", path: "/etc/passwd", want: 404},
 	} {
 		t.Run(test.about, func(t *testing.T) {
@@ -232,6 +238,9 @@ func TestGuard(t *testing.T) {
 			r.Host, r.RemoteAddr = or(test.host, "127.0.0.1:8000"), or(test.remote, "127.0.0.1:5")
 			if test.bearer != "" {
 				r.Header.Set("Authorization", "Bearer "+test.bearer)
+			}
+			if test.header != "" {
+				r.Header.Set(test.header, "8.8.8.8")
 			}
 			w := httptest.NewRecorder()
 			page.ServeHTTP(w, r)
@@ -282,6 +291,63 @@ func TestExport(t *testing.T) {
 		if has := strings.Contains(w.Body.String(), `alert(1)`); has != (redact == nil) {
 			t.Errorf("the key is shown: %t", has)
 		}
+	}
+}
+
+// Figures that JSON cannot hold, or whose sum it cannot, are shown as others, and the page says so.
+func TestImpossibleFigures(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e308, -1e308} {
+		at := noon
+		page, err := New(Options{Source: func(context.Context) (Round, error) {
+			at = at.Add(time.Second)
+			r := reportOf(at, x, heat.KeyHeat{Key: "a", Low: x, Second: x, Units: x, Rate: x, RateLow: x, Busy: x, Share: x, Refused: x})
+			r.Limits.WriteUnits, r.Resources[0].Writes.Peak, r.Resources[0].Writes.Trend = x, x, []heat.Point{{From: at, For: time.Second, Units: x}}
+			r.Partitions = []partitions.Heat{{Table: "t", Partitions: []partitions.Partition{{ID: 1, Seconds: []partitions.Second{{Start: at, WriteUnits: x, WriteThrottled: x}}}}}}
+			return r, nil
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 5 {
+			page.step(context.Background())
+			data, err := page.whole()
+			if err != nil {
+				t.Fatalf("%v: %v", x, err)
+			}
+			if f := decode(t, data); f.Lost != "" || !strings.Contains(strings.Join(f.Notes, "\n"), "figures of the source are impossible") {
+				t.Errorf("%v: got %q, %q", x, f.Lost, f.Notes)
+			}
+		}
+	}
+}
+
+// A frame that has no form is said to be lost, and the page is not saved in part.
+func TestFrameWithoutAForm(t *testing.T) {
+	page, err := New(Options{Source: Of(nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	viewer := make(chan []byte, 2)
+	page.viewers[viewer] = struct{}{}
+	page.frame.panels = &panels{Flows: []flowPanel{{Limit: math.NaN()}}}
+	page.send(page.frame)
+	page.sendWhole()
+	for range 2 {
+		select {
+		case data := <-viewer:
+			if f := decode(t, data); !strings.Contains(f.Lost, "the round cannot be shown: json: unsupported value: NaN") {
+				t.Errorf("got %q", f.Lost)
+			}
+		default:
+			t.Error("the page is silent")
+		}
+	}
+	r := httptest.NewRequest(http.MethodGet, "http://127.0.0.1/export.html", nil)
+	r.RemoteAddr = "127.0.0.1:5"
+	w := httptest.NewRecorder()
+	page.ServeHTTP(w, r)
+	if w.Code != http.StatusInternalServerError || w.Header().Get("Content-Disposition") != "" {
+		t.Errorf("got %d, %v", w.Code, w.Header())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // TB is the part of testing.TB that this package needs.
@@ -53,9 +54,9 @@ func writeThrottles(b *strings.Builder, r *heat.Report) {
 			if flow.Throttled == 0 {
 				continue
 			}
-			fmt.Fprintf(b, "throttled: %s: %d of %d %s requests", resource.Resource, flow.Throttled, flow.Requests, d)
+			fmt.Fprintf(b, "throttled: %s: %d of %d %s requests", quote.Printable(resource.Resource.String()), flow.Throttled, flow.Requests, d)
 			for _, count := range flow.Throttles {
-				fmt.Fprintf(b, "; %d %s", count.Count, cmp.Or(count.Reason, "without a reason"))
+				fmt.Fprintf(b, "; %d %s", count.Count, quote.Printable(cmp.Or(count.Reason, "without a reason")))
 			}
 			b.WriteString("\n")
 		}
@@ -63,11 +64,11 @@ func writeThrottles(b *strings.Builder, r *heat.Report) {
 }
 
 func writeFinding(b *strings.Builder, f heat.Finding) {
-	fmt.Fprintf(b, "%s (%s)\n", f, f.Kind)
+	fmt.Fprintf(b, "%s (%s)\n", f, quote.Printable(string(f.Kind)))
 	for _, evidence := range f.Evidence {
-		fmt.Fprintf(b, "    - %s\n", evidence)
+		fmt.Fprintf(b, "    - %s\n", quote.Printable(evidence))
 	}
-	fmt.Fprintf(b, "    cause:  %s\n    remedy: %s\n", f.Cause, f.Remedy)
+	fmt.Fprintf(b, "    cause:  %s\n    remedy: %s\n", quote.Printable(f.Cause), quote.Printable(f.Remedy))
 }
 
 // hottest is how many keys of a flow a failure lists.
@@ -81,7 +82,7 @@ func writeKeys(b *strings.Builder, r *heat.Report) {
 			keys := slices.SortedStableFunc(slices.Values(resource.Flow(d).Keys), func(a, b heat.KeyHeat) int { return cmp.Compare(b.Units, a.Units) })
 			for _, k := range keys[:min(hottest, len(keys))] {
 				fmt.Fprintf(b, "hottest %ss of %s: %q, %.0f units in all, up to %.0f a second, %d of %d requests throttled\n",
-					d, resource.Resource, k.Key, k.Units, max(k.Busiest, k.Rate), k.Throttled, k.Requests)
+					d, quote.Printable(resource.Resource.String()), k.Key, k.Units, max(k.Busiest, k.Rate), k.Throttled, k.Requests)
 			}
 		}
 	}

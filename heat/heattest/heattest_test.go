@@ -146,3 +146,20 @@ func TestPhysicsByDefault(t *testing.T) {
 		}
 	})
 }
+
+// Keys and reasons may hold what a terminal obeys: a failure quotes them.
+func TestFailuresAreQuoted(t *testing.T) {
+	const odd = "a\x1b[31m\u202e"
+	test := &judged{}
+	heattest.Check(test, heat.Info, heat.Rules{}, heat.Report{
+		Source: heat.Live, From: time.Unix(0, 0), To: time.Unix(60, 0), Resources: []heat.ResourceReport{{
+			Resource: heat.Resource{Table: odd}, Writes: heat.Flow{
+				Units: 60_000, Requests: 70_000, Throttled: 10_000, Throttles: []heat.ThrottleCount{{Reason: odd + "KeyRangeThroughputExceeded", Count: 10_000}},
+				Keys: []heat.KeyHeat{{Key: odd, Units: 60_000, Low: 60_000, Rate: 1000, RateLow: 1000, Busy: 1000, Share: 1, Requests: 70_000, Throttled: 10_000, Reason: odd + "KeyRangeThroughputExceeded"}},
+			},
+		}},
+	})
+	if text := test.end(); strings.ContainsAny(text, "\x1b\u202e") || !strings.Contains(text, `hot partition`) || strings.Count(text, "\n") < 6 {
+		t.Errorf("got %q", text)
+	}
+}

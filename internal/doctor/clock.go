@@ -33,6 +33,9 @@ func (c *clock) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
+// mostOff is the largest difference of clocks that is told apart.
+const mostOff = 100 * 366 * 24 * time.Hour
+
 // see takes the Date of an answer. The difference is how far this machine is ahead.
 func (c *clock) see(date string, sent, received time.Time) {
 	c.mu.Lock()
@@ -42,7 +45,9 @@ func (c *clock) see(date string, sent, received time.Time) {
 	if err != nil {
 		return
 	}
-	low, high := sent.Sub(at)-time.Second, received.Sub(at)
+	// A difference of centuries is as large as a duration can be, so that to add to it overflows.
+	between := func(t time.Time) time.Duration { return max(-mostOff, min(mostOff, t.Sub(at))) }
+	low, high := between(sent)-time.Second, between(received)
 	if !c.dated {
 		c.dated, c.low, c.high = true, low, high
 		return
@@ -66,7 +71,7 @@ func (c *clock) result() Result {
 		r.Remedy = "compare the clocks of both machines by hand; see docs/doctor.md"
 		return r
 	}
-	off := (c.low + c.high) / 2
+	off := c.low + (c.high-c.low)/2 // the sum may be too large
 	if c.low <= 0 && c.high >= 0 {
 		off = 0
 	}
@@ -75,6 +80,9 @@ func (c *clock) result() Result {
 		direction, off = "behind", -off
 	}
 	text := fmt.Sprintf("this machine's clock is about %s %s the server's", off.Round(time.Second), direction)
+	if off >= mostOff-time.Second {
+		text = fmt.Sprintf("this machine's clock is more than a century %s the server's", direction)
+	}
 	switch {
 	case off < tolerance:
 		r.Found = fmt.Sprintf("this machine's clock agrees with the server's, to about %s", max(time.Second, off.Round(time.Second)))

@@ -35,6 +35,22 @@ func TestClock(t *testing.T) {
 	}
 }
 
+// A Date may be centuries off, which durations cannot tell.
+func TestClockOfAnotherAge(t *testing.T) {
+	now := time.Date(2026, 6, 22, 1, 0, 0, 0, time.UTC)
+	for year, want := range map[int]string{9999: "more than a century behind", 1: "more than a century ahead of", 1970: "h0m0s ahead of", 2030: "h0m0s behind"} {
+		for answers := range 3 {
+			var k clock
+			for range answers + 1 {
+				k.see(time.Date(year, 6, 22, 1, 0, 0, 0, time.UTC).Format(http.TimeFormat), now, now.Add(100*time.Millisecond))
+			}
+			if got := k.result(); got.Outcome != Problem || !strings.Contains(got.Found, want) {
+				t.Errorf("%d: got %+v, want %q", year, got, want)
+			}
+		}
+	}
+}
+
 func TestOutcome(t *testing.T) {
 	for o := OK; o <= Problem; o++ {
 		var back Outcome

@@ -48,6 +48,12 @@ const (
 // errNoEnd is a scan that reads on and on, and gets no items.
 var errNoEnd = errors.New("the scan does not end")
 
+// mostPageUnits is far more than DynamoDB charges for a page, which has 1 MB at most.
+const mostPageUnits = 10_000
+
+// errUnits is a page whose price cannot be, so that nobody knows at what rate to read on.
+var errUnits = errors.New("the server reports impossible units")
+
 // advances returns an error if a scan goes on without items for too long.
 func (s *sample) advances(in *dynamodb.ScanInput, out *dynamodb.ScanOutput) error {
 	last := out.LastEvaluatedKey
@@ -89,7 +95,11 @@ func (s *sample) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...fu
 		s.see(ctx, item)
 	}
 	if c := out.ConsumedCapacity; c != nil {
-		s.units += aws.ToFloat64(c.CapacityUnits)
+		units := aws.ToFloat64(c.CapacityUnits)
+		if !(units >= 0 && units <= mostPageUnits) { // NaN is neither
+			return nil, fmt.Errorf("%w: %g for a page", errUnits, units)
+		}
+		s.units += units
 	}
 	return out, s.advances(in, out)
 }
@@ -181,7 +191,7 @@ func (v *visit) items(ctx context.Context) {
 	s := &sample{visit: v, judges: v.judges(), lookalikes: map[string]int64{}, orphans: map[string]int64{}, charters: keySet{}}
 	s.hash, _ = v.keyNames()
 	read, err := v.scan(ctx, s)
-	if errors.Is(err, errNoEnd) {
+	if errors.Is(err, errNoEnd) || errors.Is(err, errUnits) {
 		v.access.note("Scan", v.resource(), nil)
 	} else {
 		v.access.note("Scan", v.resource(), err)
@@ -200,6 +210,8 @@ func (v *visit) items(ctx context.Context) {
 	case f == none:
 	case errors.Is(err, errNoEnd):
 		v.result("items", Unknown, "find out what answers at the endpoint: a table that can be read has an end", "looked at in part: %s", oneLine(err))
+	case errors.Is(err, errUnits):
+		v.result("items", Unknown, "find out what answers at the endpoint: DynamoDB charges 128 read units for the largest page", "looked at in part: %s", oneLine(err))
 	case f == denied:
 		v.result("items", Unknown, seePermissions, "not checked: this needs dynamodb:Scan")
 		return

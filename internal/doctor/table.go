@@ -22,17 +22,29 @@ func (v *visit) describe(ctx context.Context) {
 	if err == nil && out.Table == nil { // anything that answers every request with {}, or with nothing
 		err = errors.New("its answer to DescribeTable describes no table")
 	}
+	if err == nil && !hasKeys(out.Table) {
+		err = errors.New("its answer to DescribeTable has no keys that a table can have: one partition key, and one sort key or none")
+	}
 	f := v.answered(err)
 	switch {
 	case v.blocked != "" || v.denies("table", "DescribeTable", err):
 	case f == missing:
 		v.missing(ctx)
+	case f == throttled:
+		v.blocked = "the description of the table was throttled"
+		v.result("table", Unknown, "try again", "table %s was not described: %s", v.options.Table, reason(err))
 	case err != nil:
 		v.result("table", Problem, "check the name of the table, and try again", "table %s cannot be described: %s", v.options.Table, reason(err))
 	default:
 		v.table = out.Table
 		v.status()
 	}
+}
+
+// hasKeys reports whether a table has a partition key, and at most one sort key.
+func hasKeys(t *types.TableDescription) bool {
+	hash, sort := namesOf(t.KeySchema)
+	return hash != "" && (len(t.KeySchema) == 1 || len(t.KeySchema) == 2 && sort != "")
 }
 
 // missing says that the table is not there, and what is.

@@ -81,11 +81,11 @@ var mayImport = imports{
 	"internal/wholebody": {},
 
 	// Useful alone.
-	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token", "internal/partiql", "internal/attr"},
+	"heat":                 {"layout", "internal/attempt", "internal/dispatch", "internal/figure", "internal/judge", "internal/quote", "internal/shape", "internal/sketch", "internal/expr/outline", "internal/expr/token", "internal/partiql", "internal/attr"},
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
-	"heat/heattest":        {"heat", "local"}, // for users' tests: links the engine
+	"heat/heattest":        {"heat", "local", "internal/quote"}, // for users' tests: links the engine
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/heatpage":        {"heat", "plan", "internal/observed", "internal/round", "local/partitions"}, // the types of partitions, not the engine
 	"internal/observed":    {"heat", "layout", "plan", "internal/judge"},
@@ -119,10 +119,10 @@ var mayImport = imports{
 	"internal/dist":   {}, // runs go and git
 	"internal/doctor": {"heat", "layout", "internal/adapt", "internal/charter", "internal/dispatch", "internal/figure", "internal/lease", "internal/ledger", "internal/passage", "internal/place", "internal/quote"},
 	// The lab: scenarios are data; what simulates them uses what decides without a network.
-	"internal/lab/scenario": {"layout", "internal/ledger"},
+	"internal/lab/scenario": {"layout", "internal/ledger", "internal/quote"},
 	"internal/lab/simulate": {"layout", "internal/dispatch", "internal/figure", "internal/lab/scenario", "internal/ledger", "internal/partition", "internal/partition/sim", "internal/place"},
 	"internal/lab/report":   {"internal/figure", "internal/lab/scenario", "internal/lab/simulate", "internal/quote"},
-	"internal/lab/replay":   {"heat", "internal/lab/scenario"},
+	"internal/lab/replay":   {"heat", "internal/lab/scenario", "internal/observed"},
 	"internal/lab/results":  {"internal/figure", "internal/lab/report", "internal/lab/scenario", "internal/lab/simulate"},
 	"internal/console":      {"heat", "local/partitions", "internal/figure", "internal/round"},
 	"internal/enginebench":  {"internal/peer"}, // runs the built command, as it runs the peers

@@ -9,6 +9,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/lab/scenario"
+	"github.com/heatsink-go/heatsink/internal/observed"
 )
 
 // Options say what to compare, and what a report does not tell.
@@ -64,7 +65,7 @@ func Scenario(r *heat.Report, o Options) (scenario.Scenario, error) {
 	s.Start.Time = r.From.UTC()
 	operations := 0.0
 	for _, d := range []heat.Direction{heat.Write, heat.Read} {
-		if err := check(resource.Flow(d)); err != nil {
+		if err := observed.CheckFlow(resource.Flow(d)); err != nil {
 			return s, fmt.Errorf("the report has for the %ss of table %q %w", d, resource.Table, err)
 		}
 		l, ok := load(resource.Flow(d), d, r.From, elapsed)
@@ -110,26 +111,6 @@ func (o *Options) check() error {
 	}
 	if o.Partitions < 0 || o.Partitions > scenario.MaxPartitions {
 		return fmt.Errorf("partitions: %d, want 0 to %d", o.Partitions, scenario.MaxPartitions)
-	}
-	return nil
-}
-
-// check returns what of a flow no program has counted.
-func check(f *heat.Flow) error {
-	const most = 1e18 // far more than a table serves in a year, and far below what a number holds
-	counted := func(n float64) bool { return n >= 0 && n <= most }
-	for _, c := range []struct {
-		name string
-		n    float64
-	}{{"units", f.Units}, {"requests", float64(f.Requests)}, {"retries", float64(f.Retries)}, {"throttled", float64(f.Throttled)}} {
-		if !counted(c.n) {
-			return fmt.Errorf("%s: %g, want 0 to %g: record it again", c.name, c.n, most)
-		}
-	}
-	for _, k := range f.Folded() {
-		if !counted(k.Units) || !counted(float64(k.Requests)) || !counted(float64(k.Throttled)) {
-			return fmt.Errorf("key %q with %g units, %d requests and %d throttled, want 0 to %g: record it again", k.Key, k.Units, k.Requests, k.Throttled, most)
-		}
 	}
 	return nil
 }
@@ -181,6 +162,7 @@ func table(c *heat.Capacity, partitions int) scenario.Table {
 	}
 	t.Capacity = scenario.Provisioned
 	t.ReadUnits, t.WriteUnits = max(c.ReadUnits, 1), max(c.WriteUnits, 1)
+	t.NoQuota = max(t.ReadUnits, t.WriteUnits) > scenario.TableQuota // the account that it was recorded in has more
 	return t
 }
 

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/ledger"
+	"github.com/heatsink-go/heatsink/internal/quote"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -23,6 +25,12 @@ const (
 	maxIndexes    = 20
 	maxPlaces     = 1_000_000 // keys of all indexes, times their shards
 	maxProcesses  = 256
+	maxSize       = 400 << 10 // of an item at DynamoDB
+
+	// TableQuota and accountQuota are what an account may provision unless its quota was raised: for a table or an index,
+	// and for all together.
+	TableQuota   = 40_000
+	accountQuota = 80_000
 )
 
 // fill sets the defaults of what the file does not have.
@@ -178,6 +186,9 @@ func (r *reader) checkTable(t *Table) {
 			r.at("table."+f.name, "is for a provisioned table: set capacity: provisioned, or warm-%s for one on demand", f.name)
 		}
 	}
+	if provisioned && !t.NoQuota {
+		r.checkQuota(t)
+	}
 	r.whole("table.warm-write-units", t.WarmWriteUnits, 0, 1000*MaxPartitions)
 	r.whole("table.warm-read-units", t.WarmReadUnits, 0, 3000*MaxPartitions)
 	r.whole("table.partitions", int64(t.Partitions), 0, MaxPartitions)
@@ -185,8 +196,11 @@ func (r *reader) checkTable(t *Table) {
 	places := int64(0)
 	for i, x := range t.Indexes {
 		path := fmt.Sprintf("table.indexes[%d]", i)
-		if x.Name == "" {
+		switch {
+		case x.Name == "":
 			r.at(path+".name", "the index needs a name")
+		case slices.ContainsFunc(t.Indexes[:i], func(y Index) bool { return y.Name == x.Name }):
+			r.at(path+".name", "is %s, as that of another index: give each a name of its own", quote.Text(x.Name))
 		}
 		r.whole(path+".keys", int64(x.Keys), 1, maxPlaces)
 		r.whole(path+".shards", int64(x.Shards), 1, MaxShards)
@@ -194,6 +208,23 @@ func (r *reader) checkTable(t *Table) {
 	}
 	if places > maxPlaces && len(r.faults) == 0 { // else a single field is to blame
 		r.at("table.indexes", "they have %d keys with their shards, want %d at most", places, maxPlaces)
+	}
+}
+
+// checkQuota refuses more capacity than an account has by default. Indexes have the capacity of the table.
+func (r *reader) checkQuota(t *Table) {
+	const raise = "for an account whose quota was raised, set no-quota: true"
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{{"write-units", t.WriteUnits}, {"read-units", t.ReadUnits}} {
+		sets := int64(1 + len(t.Indexes))
+		switch {
+		case f.value > TableQuota:
+			r.at("table."+f.name, "is %d, and a table has up to %d by default: %s", f.value, TableQuota, raise)
+		case f.value*sets > accountQuota:
+			r.at("table."+f.name, "is %d, thus %d with the table's indexes, and an account has up to %d by default: %s", f.value, f.value*sets, accountQuota, raise)
+		}
 	}
 }
 
@@ -225,7 +256,9 @@ func (r *reader) checkLoad(path string, l *Load) {
 	if given == 1 && !(l.Peak() > 0) {
 		r.at(path, "its rate is 0 all the time")
 	}
-	r.whole(path+".size", int64(l.Size), 1, 400<<10)
+	if l.Size < 1 || l.Size > maxSize {
+		r.at(path+".size", "is %v, want 1B to %v, the largest item", l.Size, Bytes(maxSize))
+	}
 	r.checkKeys(path+".keys", &l.Keys)
 }
 

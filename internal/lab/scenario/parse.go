@@ -12,13 +12,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // MaxFile is the largest file that Parse reads.
 const MaxFile = 1 << 20
 
 // Parse reads a scenario from YAML, fills in the defaults and checks it. name is that of the file, for errors and if the
-// scenario has none. The error lists everything that is wrong, each with its line.
+// scenario has none. The error lists the first ten things that are wrong, each with its line.
 func Parse(name string, text []byte) (Scenario, error) {
 	var s Scenario
 	if len(text) > MaxFile {
@@ -35,11 +37,22 @@ func Parse(name string, text []byte) (Scenario, error) {
 		return s, fmt.Errorf("%s: there is more than one document: give each scenario a file of its own", name)
 	}
 	s, faults := read(document.Content[0], name)
-	errs := make([]error, len(faults))
-	for i, f := range faults {
-		errs[i] = fmt.Errorf("%s, line %d: %s", name, f.line, f.text)
+	return s, joined(faults, name+": ", func(f fault) error { return fmt.Errorf("%s, line %d: %s", name, f.line, f.text) })
+}
+
+// mostFaults is how many faults an error lists.
+const mostFaults = 10
+
+// joined returns an error with the first faults, and how many more there are.
+func joined(faults []fault, prefix string, each func(fault) error) error {
+	var errs []error
+	for _, f := range faults[:min(len(faults), mostFaults)] {
+		errs = append(errs, each(f))
 	}
-	return s, errors.Join(errs...)
+	if more := len(faults) - len(errs); more > 0 {
+		errs = append(errs, fmt.Errorf("%sand %d more", prefix, more))
+	}
+	return errors.Join(errs...)
 }
 
 // Complete is Parse for a scenario that does not come from a file: it fills in the defaults, and checks it. The error names
@@ -54,11 +67,7 @@ func Complete(s Scenario) (Scenario, error) {
 		return s, err
 	}
 	s, faults := read(document.Content[0], s.Name)
-	errs := make([]error, len(faults))
-	for i, f := range faults {
-		errs[i] = errors.New(f.text)
-	}
-	return s, errors.Join(errs...)
+	return s, joined(faults, "", func(f fault) error { return errors.New(f.text) })
 }
 
 // read reads a scenario, fills in the defaults and checks it. Faults are in the order of their lines.
@@ -160,7 +169,7 @@ func (r *reader) readFields(node *yaml.Node, into reflect.Value, path string) {
 		at := slices.Index(known, name.Value)
 		switch {
 		case at < 0:
-			r.fault(name.Line, "%s has no field %q; its fields are %s", orFile(path), name.Value, strings.Join(known, ", "))
+			r.fault(name.Line, "%s has no field %s; its fields are %s", orFile(path), quote.Text(name.Value), strings.Join(known, ", "))
 		case seen[name.Value]:
 			r.fault(name.Line, "field %q is there twice", name.Value)
 		default:
@@ -193,16 +202,16 @@ func fieldsOf(t reflect.Type) []string {
 // readValue reads a single value. Words of a few are checked here, so that the error can list them.
 func (r *reader) readValue(node *yaml.Node, into reflect.Value, path string) {
 	if allowed := words[into.Type()]; allowed != nil && !slices.Contains(allowed, node.Value) {
-		r.fault(node.Line, "%s is %q, want %s", path, node.Value, oneOf(allowed))
+		r.fault(node.Line, "%s is %s, want %s", path, quote.Text(node.Value), oneOf(allowed))
 		return
 	}
-	if isWhole(into) && !r.checkWhole(node, path) {
+	if isWhole(into) && !r.checkWhole(node, into, path) {
 		return
 	}
 	if err := node.Decode(into.Addr().Interface()); err != nil {
 		text := err.Error()
 		if strings.Contains(text, "cannot unmarshal") {
-			text = fmt.Sprintf("%q is not %s", node.Value, typeName(into.Kind()))
+			text = fmt.Sprintf("%s is not %s", quote.Text(node.Value), typeName(into.Kind()))
 		}
 		r.fault(node.Line, "%s: %s", path, strings.TrimPrefix(text, "yaml: "))
 	}
@@ -215,7 +224,14 @@ func isWhole(into reflect.Value) bool {
 }
 
 // checkWhole refuses what YAML would cut down to a whole number: a fraction, or a number that is too large for its type.
-func (r *reader) checkWhole(node *yaml.Node, path string) bool {
+func (r *reader) checkWhole(node *yaml.Node, into reflect.Value, path string) bool {
+	if node.ShortTag() == "!!int" {
+		if negative := strings.HasPrefix(node.Value, "-"); into.CanUint() && negative {
+			r.fault(node.Line, "%s: %s is below 0", path, quote.Text(node.Value))
+			return false
+		}
+		return true
+	}
 	if node.ShortTag() != "!!float" {
 		return true
 	}
@@ -225,9 +241,9 @@ func (r *reader) checkWhole(node *yaml.Node, path string) bool {
 		return true
 	}
 	if math.Abs(n) > exact {
-		r.fault(node.Line, "%s: %s is too large", path, node.Value)
+		r.fault(node.Line, "%s: %s is too large", path, quote.Text(node.Value))
 	} else {
-		r.fault(node.Line, "%s: %q is not a whole number", path, node.Value)
+		r.fault(node.Line, "%s: %s is not a whole number", path, quote.Text(node.Value))
 	}
 	return false
 }

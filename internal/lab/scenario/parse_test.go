@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"regexp"
@@ -29,12 +30,18 @@ func TestParseRefuses(t *testing.T) {
 		"a wrong duration":      {smallest + "duration: 3 minutes\n", `line 4: duration: "3 minutes" is not a duration: write it as 500ms`},
 		"a wrong size":          {strings.Replace(smallest, "per-second: 1", "size: big, per-second: 1", 1), `line 2: load[0].size: "big" is not a size`},
 		"a wrong time":          {smallest + "start: today\n", `"today" is not a time: write it as 2026-`},
-		"a seed of 65 bits":     {smallest + "seed: 18446744073709551616\n", "line 4: seed: 18446744073709551616 is too large"},
+		"a seed of 65 bits":     {smallest + "seed: 18446744073709551616\n", `line 4: seed: "18446744073709551616" is too large`},
 		"no seed":               {smallest + "seed: ~\n", "line 4: seed has no value: give it one, or leave it out"},
-		"a negative seed":       {smallest + "seed: -1\n", `line 4: seed: "-1" is not a whole number`},
+		"a negative seed":       {smallest + "seed: -1\n", `line 4: seed: "-1" is below 0`},
+		"far too long":          {smallest + "duration: 99999999h\n", `line 4: duration: "99999999h" is too long: want 168h at most`},
+		"a huge size":           {strings.Replace(smallest, "per-second: 1", "size: 3000000MB, per-second: 1", 1), "line 2: load[0].size: is 3000000MB, want 1B to 400KB"},
+		"beyond the quota":      {smallest + "table: {capacity: provisioned, write-units: 50000, read-units: 1}\n", "line 4: table.write-units: is 50000, and a table has up to 40000 by default: for an account whose quota was raised, set no-quota: true"},
+		"indexes beyond it":     {smallest + "table: {capacity: provisioned, write-units: 1, read-units: 30000, indexes: [{name: a}, {name: b}]}\n", "table.read-units: is 30000, thus 90000 with the table's indexes, and an account has up to 80000"},
+		"two of one name":       {smallest + "table: {indexes: [{name: a}, {name: b}, {name: a}]}\n", `line 4: table.indexes[2].name: is "a", as that of another index`},
+		"a long field":          {smallest + strings.Repeat("x", 1000) + ": 1\n", `x"… (1000 bytes); its fields are`},
 		"a half partition":      {smallest + "table: {partitions: 1.5}\n", `line 4: table.partitions: "1.5" is not a whole number`},
-		"too large by far":      {smallest + "table: {warm-write-units: 1e19}\n", "table.warm-write-units: 1e19 is too large"},
-		"an endless number":     {smallest + "client: {processes: .inf}\n", "client.processes: .inf is too large"},
+		"too large by far":      {smallest + "table: {warm-write-units: 1e19}\n", `table.warm-write-units: "1e19" is too large`},
+		"an endless number":     {smallest + "client: {processes: .inf}\n", `client.processes: ".inf" is too large`},
 		"a load of nothing":     {strings.Replace(smallest, "per-second: 1", "per-second: 1, ramp: ~", 1), "load[0].ramp has no value"},
 		"an alias":              {"title: &a t\nabout: *a\n", "anchors and aliases are not supported"},
 		"no load":               {"title: t\nlayouts: [{kind: none}]\n", "load: there are 0, want 1 to 16"},
@@ -65,6 +72,19 @@ func TestParseRefuses(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// An error lists ten faults at most: a file may have a hundred thousand.
+func TestParseListsTenFaults(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(smallest)
+	for i := range 40_000 {
+		fmt.Fprintf(&text, "field%d: 1\n", i)
+	}
+	_, err := Parse("x.yaml", []byte(text.String()))
+	if err == nil || len(err.Error()) > 3000 || !strings.Contains(err.Error(), `line 4: a scenario has no field "field0"`) || !strings.HasSuffix(err.Error(), "\nx.yaml: and 39990 more") {
+		t.Errorf("got %.3000v", err)
 	}
 }
 

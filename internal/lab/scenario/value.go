@@ -2,21 +2,30 @@ package scenario
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/heatsink-go/heatsink/internal/quote"
 )
 
 // Duration is a time.Duration that is written as Go writes it: 30s, 1h30m.
 type Duration time.Duration
 
+// wellFormed are durations, also those that are too long for one.
+var wellFormed = regexp.MustCompile(`^[-+]?([0-9]+(\.[0-9]*)?(ns|us|µs|μs|ms|s|m|h))+$`)
+
 // UnmarshalText reads a duration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	v, err := time.ParseDuration(string(text))
+	if err != nil && wellFormed.Match(text) {
+		return fmt.Errorf("%s is too long: want %v at most", quote.Text(string(text)), Duration(MaxDuration))
+	}
 	if err != nil {
-		return fmt.Errorf("%q is not a duration: write it as 500ms, 30s or 1h30m", text)
+		return fmt.Errorf("%s is not a duration: write it as 500ms, 30s or 1h30m", quote.Text(string(text)))
 	}
 	*d = Duration(v)
 	return nil
@@ -47,7 +56,7 @@ func (m Moment) MarshalYAML() (any, error) { return m.Format(time.RFC3339), nil 
 func (m *Moment) UnmarshalYAML(node *yaml.Node) error {
 	at, err := time.Parse(time.RFC3339, node.Value)
 	if err != nil {
-		return fmt.Errorf("%q is not a time: write it as 2026-11-18T23:59:30Z", node.Value)
+		return fmt.Errorf("%s is not a time: write it as 2026-11-18T23:59:30Z", quote.Text(node.Value))
 	}
 	m.Time = at.UTC()
 	return nil
@@ -78,7 +87,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 		*b = Bytes(n * u.size)
 		return nil
 	}
-	return fmt.Errorf("%q is not a size: write it as 300B, 1KB or 2MB", text)
+	return fmt.Errorf("%s is not a size: write it as 300B, 1KB or 2MB", quote.Text(string(text)))
 }
 
 // MarshalText writes a size.
