@@ -209,6 +209,9 @@ func differentItems(n int64) string {
 // exceeds what a partition serves. A key that only comes near that needs nothing yet, as a plan for it says too.
 func (e *explainer) diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, severity Severity) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
+	if grown := e.grownOf(r, d, k.Key); grown != nil && k.Items != 1 {
+		kind, cause, remedy = grown.stillHot()
+	}
 	if !e.beyond(k, d) {
 		if severity < Critical {
 			remedy = e.notYet(d, remedy)

@@ -55,7 +55,9 @@ func (h *demoHeat) decided(d heatsink.Decision) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.recorder != nil {
-		h.recorder.Decided(heat.Decision{Resource: heat.Resource{Table: demoTable}, Key: d.Key, Reason: string(d.Reason), From: d.From, To: d.To})
+		h.recorder.Decided(heat.Decision{
+			Resource: heat.Resource{Table: demoTable}, Key: d.Key, Reason: d.Reason, From: d.From, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
+		})
 	}
 }
 
