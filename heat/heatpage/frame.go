@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/round"
@@ -170,21 +171,51 @@ func (p *panels) flow(r *round.Round, f *round.Flow, layouts []heat.Layout) {
 		shard bool // a bare key beside shards is another key
 	}
 	high := make(map[name]float64, len(of.Keys)) // upper bounds, which folded keys do not have
+	lately := make(map[name]float64)             // likewise
 	naming, _ := round.Names(of, layouts)
 	for i := range of.Keys {
 		key, shard := naming(of.Keys[i].Key)
 		high[name{key, shard}] += of.Keys[i].Rate
+		lately[name{key, shard}] += of.Keys[i].Lately
 	}
 	keys := of.Folded(layouts...)
 	for i := range keys[:min(mostKeys, len(keys))] {
 		k := &keys[i]
 		panel := keyPanel{
 			Flow: f.Name(), Key: k.Key, Shards: k.Shards, Spread: k.Spread(),
-			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[name{k.Key, k.Shards > 1}])), Share: brief(k.Share), Refused: brief(k.Refused),
+			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[name{k.Key, k.Shards > 1}])), Share: brief(k.Share),
+			Refused: refusedNow(of, r.To, quietAfter(r, f, k.Key), k.Refused, lately[name{k.Key, k.Shards > 1}]),
 		}
-		if k.Refused > 0 {
+		if panel.Refused > 0 {
 			panel.Words = round.ReasonWords(k.Reason)
 		}
 		p.Keys = append(p.Keys, panel)
 	}
+}
+
+// refusedNow returns the throttles of a key a second as of now. The rates of reports decay: long after a throttle there is something
+// left of it, which the figures beside it contradict. lately is the one that decays soonest, 0 if it is not known.
+func refusedNow(of *heat.Flow, now time.Time, quiet time.Duration, refused, lately float64) float64 {
+	if lately > 0 {
+		refused = lately
+	}
+	over := len(of.Trend) > 0
+	for _, p := range of.Trend {
+		over = over && (p.Throttled == 0 || !p.From.Add(p.For).After(now.Add(-quiet)))
+	}
+	if over || refused < 0.1 {
+		return 0
+	}
+	return brief(refused)
+}
+
+// quietAfter is after how long without a throttle a key is not throttled any more: some seconds, so that the list does not flicker,
+// but one of a key that has just grown.
+func quietAfter(r *round.Round, f *round.Flow, key string) time.Duration {
+	for _, d := range r.Decisions {
+		if age := r.To.Sub(d.At); d.Reason == heat.DecidedGrow && d.Resource == f.Resource && d.Key == key && age >= 0 && age < time.Minute {
+			return time.Second
+		}
+	}
+	return 3 * time.Second
 }

@@ -242,3 +242,37 @@ func TestGrowthIsToldOnce(t *testing.T) {
 		})
 	}
 }
+
+// The list of keys says that a key is throttled as long as it is, and not as long as something is left of rates that decay.
+func TestKeysAreThrottledWhileTheyAre(t *testing.T) {
+	second := func(n int, throttled int64) heat.Point {
+		return heat.Point{From: noon.Add(time.Duration(n) * time.Second), For: time.Second, Units: 1000, Throttled: throttled}
+	}
+	now := noon.Add(10*time.Second + time.Second/10)
+	for _, test := range []struct {
+		name    string
+		trend   []heat.Point
+		lately  float64
+		grown   bool
+		refused float64
+	}{
+		{"throttled now", []heat.Point{second(8, 0), second(9, 200)}, 150, false, 150},
+		{"a second ago", []heat.Point{second(8, 200), second(9, 0)}, 90, false, 90},
+		{"a second ago, and then it grew", []heat.Point{second(8, 200), second(9, 0)}, 90, true, 0},
+		{"some seconds ago", []heat.Point{second(5, 200), second(9, 0)}, 25, false, 0},
+		{"another key is throttled", []heat.Point{second(9, 200)}, 0.05, false, 0},
+		{"a source that tells no seconds", nil, 0, false, 77},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := reportOf(now, 1000, heat.KeyHeat{Key: "a", RateLow: 500, Refused: 77, Lately: test.lately, Throttled: 500, Reason: "TableWriteKeyRangeThroughputExceeded"})
+			r.Resources[0].Writes.Trend = test.trend
+			if test.grown {
+				r.Decisions = []heat.Decision{{Resource: r.Resources[0].Resource, Key: "a", Reason: heat.DecidedGrow, To: 8, At: now.Add(-2 * time.Second)}}
+			}
+			got := newPanels(&r, &Options{}, make(planner)).Keys[0]
+			if got.Refused != test.refused || (got.Words != "") != (test.refused > 0) {
+				t.Errorf("got %+v, want %v", got, test.refused)
+			}
+		})
+	}
+}
