@@ -16,7 +16,8 @@ type frame struct {
 	Whole    bool   `json:"whole,omitempty"`
 	Title    string `json:"title"`
 	Now      int64  `json:"now"`            // milliseconds since 1970; of the last round
-	Lost     string `json:"lost,omitempty"` // why there is no round
+	Lost     string `json:"lost,omitempty"`  // why there is no round
+	Ended    bool   `json:"ended,omitempty"` // Lost is as it was meant to be
 
 	Rows    []*row        `json:"rows,omitempty"`
 	Gone    []int         `json:"gone,omitempty"`

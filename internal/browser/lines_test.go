@@ -2,8 +2,10 @@ package browser
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -56,6 +58,30 @@ func TestEveryKeyIsDrawn(t *testing.T) {
 	loads := ask[[]float64](t, b, `["split", "here"].map((key) => { const l = heatpage.lines().find((l) => l.key === key), c = heatpage.times().at(-2), d = heatpage.cell(l, c); return d.units ? d.load / d.units : 0; })`)
 	if loads[0] == 0 || loads[1] == 0 || loads[0] > 0.51*loads[1] || loads[0] < 0.49*loads[1] {
 		t.Errorf("loads of a unit in two partitions and in one are %v", loads)
+	}
+	b.noFaults(t, server.URL)
+}
+
+// A source that has ended as it was meant to leaves what was seen, without an alarm.
+func TestAnEndIsNoAlarm(t *testing.T) {
+	var ended atomic.Bool
+	page, err := heatpage.New(heatpage.Options{Every: 200 * time.Millisecond, Source: func(context.Context) (heatpage.Round, error) {
+		if ended.Load() {
+			return heatpage.Round{}, fmt.Errorf("the demo has %w", heatpage.ErrEnded)
+		}
+		return heatpage.Round{Report: heat.Report{Source: heat.Live, To: time.Now()}}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := follow(t, page)
+	b := open(t)
+	b.do(t, chromedp.Navigate(server.URL))
+	b.until(t, `document.getElementById("status").textContent.startsWith("live")`)
+	ended.Store(true)
+	b.until(t, `document.getElementById("status").textContent === "the demo has ended"`)
+	if class := ask[string](t, b, `document.getElementById("status").className`); class != "" {
+		t.Errorf("the status looks %s", class)
 	}
 	b.noFaults(t, server.URL)
 }
