@@ -15,7 +15,7 @@ type frame struct {
 	Instance string `json:"instance"` // of the page: a browser that meets another one begins anew
 	Whole    bool   `json:"whole,omitempty"`
 	Title    string `json:"title"`
-	Now      int64  `json:"now"`            // milliseconds since 1970; of the last round
+	Now      int64  `json:"now"`             // milliseconds since 1970; of the last round
 	Lost     string `json:"lost,omitempty"`  // why there is no round
 	Ended    bool   `json:"ended,omitempty"` // Lost is as it was meant to be
 
