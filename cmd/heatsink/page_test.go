@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -33,6 +34,56 @@ func TestServeAnswersBrowsers(t *testing.T) {
 	plain := serve(t)
 	if _, _, body := askFor(t, http.MethodGet, plain.url+"/", "text/html,*/*"); !strings.HasPrefix(body, "healthy: dynamodb.") {
 		t.Errorf("without physics a browser gets %.100s", body)
+	}
+}
+
+// A server whose clients must sign has a page for those who have its token, and tells nobody else which keys are hot.
+func TestServeHasAPageWithAToken(t *testing.T) {
+	signed := []string{"--physics", "--access-key", testKey, "--secret-key", testSecret}
+	without := serve(t, signed...)
+	if _, _, body := askFor(t, http.MethodGet, without.url+"/", "text/html,*/*"); strings.Contains(body, "heat map") {
+		t.Errorf("without a token, a browser gets %.100s", body)
+	}
+	t.Setenv(tokenEnv, "0123456789")
+	s := serve(t, signed...)
+	for path, want := range map[string]int{
+		"/": 401, "/events": 401, "/export.html": 401, "/?token=0123456788": 401, "/?token=0123456789": 200, "/export.html?token=0123456789": 200,
+		"/heat?token=0123456789": 404, "/partitions?token=0123456789": 404,
+	} {
+		if status, _, body := askFor(t, http.MethodGet, s.url+path, "text/html,*/*"); status != want {
+			t.Errorf("%s: got %d %.100s, want %d", path, status, body, want)
+		}
+	}
+	if status, _, _ := askFor(t, http.MethodPost, s.url+"/?token=0123456789", "*/*"); status == 200 {
+		t.Error("the token lets a client in who does not sign")
+	}
+}
+
+// The page of a server hides keys where that is asked for.
+func TestServeHashesKeys(t *testing.T) {
+	t.Parallel()
+	url := serveHotKey(t, "--hash-keys", "secret")
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	hash := string(heat.Hashed([]byte("secret"))(nil, []byte("PAGE#viral")))
+	frames := bufio.NewReader(response.Body)
+	for {
+		line, err := frames.ReadString('\n')
+		switch {
+		case err != nil:
+			t.Fatalf("the page ends without the hash: %v", err)
+		case strings.Contains(line, "viral"):
+			t.Fatal("the page has the key")
+		case strings.Contains(line, hash):
+			return
+		}
 	}
 }
 
