@@ -74,7 +74,7 @@ func (e *explainer) grew(r *ResourceReport) {
 			continue
 		}
 		if d := e.decidedGrow(r.Resource, l.Key); d != nil {
-			if e.calmSince(flow, l.Key, d.At) {
+			if e.calmSince(flow, d) {
 				e.forget(r, &l)
 			}
 			continue
@@ -140,8 +140,12 @@ func (e *explainer) grownOf(r *ResourceReport, d Direction, stored string) *Deci
 	return e.decidedGrow(r.Resource, stored)
 }
 
-// stillHot is what is wrong with a key that has grown and is throttled all the same. It gets no fixed shards: they would hide its items.
-func (d *Decision) stillHot() (kind Kind, cause, remedy string) {
+// stillHot is what is wrong with a key that has grown and is beyond what its partitions serve, or comes near it. It gets no fixed shards:
+// they would hide its items.
+func (d *Decision) stillHot(beyond bool) (kind Kind, cause, remedy string) {
+	if !beyond {
+		return HotKey, "the key, or one of its shards, uses most of a partition's capacity", "nothing: the key grows further by itself when it needs to"
+	}
 	return HotKey, fmt.Sprintf("the key has grown from %s to %s at %s, and is still throttled: these are too few, several share a partition, or a writer does not use the collection",
 			countShards(d.From), countShards(d.To), d.At.UTC().Format(time.TimeOnly)),
 		"wait some seconds, as the key grows further where that helps; if it goes on, check that all writers have Options.Adaptive, ask heatsink ledger show " +
@@ -162,15 +166,19 @@ const ended = 1
 // were refused before are still being repeated. What follows the whole second in which it ends is judged.
 const settling = 3 * time.Second
 
+// settled is when a growth has settled.
+func (d *Decision) settled() time.Time {
+	return d.At.Add(settling + time.Second - 1).Truncate(time.Second)
+}
+
 // calmSince reports whether the throttles of a key had ended when its growth had settled. Where other keys are throttled too, those
 // of the key itself are known as a sum that decays. What the throttles from before leave in it does not count.
-func (e *explainer) calmSince(flow *Flow, key string, grown time.Time) bool {
+func (e *explainer) calmSince(flow *Flow, d *Decision) bool {
 	end, ok := e.trafficEnd(flow)
 	if !ok {
 		return false
 	}
-	settled := grown.Add(settling + time.Second - 1).Truncate(time.Second)
-	from := end.Add(-5 * time.Second)
+	settled, from := d.settled(), end.Add(-5 * time.Second)
 	if settled.After(from) {
 		from = settled
 	}
@@ -184,7 +192,7 @@ func (e *explainer) calmSince(flow *Flow, key string, grown time.Time) bool {
 		}
 	}
 	all := 0.0
-	for lately := range e.latelyOf(flow, key, end) {
+	for lately := range e.latelyOf(flow, d.Key, end) {
 		if lately == 0 {
 			return false // a report of an older release, which does not tell
 		}

@@ -72,22 +72,25 @@ func TestThrottlesOfADecidedGrowth(t *testing.T) {
 		shards = append(shards, fmt.Sprintf("LIKES#1#SHARD_%d", i))
 	}
 	for _, test := range []struct {
-		name  string
-		after func(*heat.Recorder, int) // in each second after the growth
-		want  string
+		name    string
+		seconds int                       // after the growth
+		after   func(*heat.Recorder, int) // in each of them
+		want    string
 	}{
-		{"served", func(r *heat.Recorder, second int) {
+		{"at once", 1, func(r *heat.Recorder, _ int) { offer(r, 1, 250, 60, shards[0]) }, "info key-grew LIKES#1"},
+		{"almost hot", 6, func(r *heat.Recorder, _ int) { offer(r, 1, 80, 0, shards[0]) }, "warning hot-key LIKES#1; info key-grew LIKES#1"},
+		{"served", 6, func(r *heat.Recorder, second int) {
 			if second < 2 {
 				offer(r, 1, 250, 60, shards[0]) // another process has not learnt of it yet
 			} else {
 				offer(r, 1, 250, 0, shards...)
 			}
 		}, "info key-grew LIKES#1"},
-		{"beside a hot key", func(r *heat.Recorder, second int) {
+		{"beside a hot key", 6, func(r *heat.Recorder, second int) {
 			offer(r, 1, 250, 60, "OTHER")
 			offer(r, 1, 250, 0, shards...)
 		}, "critical low-cardinality OTHER; info key-grew LIKES#1"},
-		{"throttled on", func(r *heat.Recorder, second int) {
+		{"throttled on", 6, func(r *heat.Recorder, second int) {
 			offer(r, 1, 800, 60, shards...)
 		}, "critical hot-key LIKES#1; critical hot-partition LIKES#1#SHARD_1; info key-grew LIKES#1"},
 	} {
@@ -96,7 +99,7 @@ func TestThrottlesOfADecidedGrowth(t *testing.T) {
 				recorder := newRecorder(t, heat.Options{})
 				offer(recorder, 20, 800, 80, shards[0])
 				recorder.Decided(heat.Decision{Resource: heat.Resource{Table: "app"}, Key: shards[0], Reason: heat.DecidedGrow, From: 1, To: 8})
-				for second := range 6 {
+				for second := range test.seconds {
 					test.after(recorder, second)
 				}
 				findings := heat.Explain(recorder.Report(), heat.Rules{})
@@ -109,7 +112,9 @@ func TestThrottlesOfADecidedGrowth(t *testing.T) {
 				if got := kinds(of); got != test.want {
 					t.Fatalf("got %s, want %s: %+v", got, test.want, findings)
 				}
-				if f := findings[0]; f.Kind == heat.HotKey {
+				if f := findings[0]; f.Kind == heat.HotKey && f.Severity == heat.Warning {
+					checkText(t, f.Remedy, "nothing: the key grows further by itself")
+				} else if f.Kind == heat.HotKey {
 					checkText(t, f.Cause, "has grown from 1 shard to 8 shards at 00:00:20", "still throttled")
 					checkText(t, f.Remedy, "Options.Adaptive", "ledger show")
 				}

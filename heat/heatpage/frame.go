@@ -200,11 +200,16 @@ func refusedNow(of *heat.Flow, now time.Time, quiet time.Duration, refused, late
 	if lately > 0 {
 		refused = lately
 	}
-	over := len(of.Trend) > 0
+	most := 0.0 // a key is not throttled more than all keys
 	for _, p := range of.Trend {
-		over = over && (p.Throttled == 0 || !p.From.Add(p.For).After(now.Add(-quiet)))
+		if p.From.Add(p.For).After(now.Add(-quiet)) {
+			most = max(most, float64(p.Throttled))
+		}
 	}
-	if over || refused < 0.1 {
+	if len(of.Trend) > 0 {
+		refused = min(refused, most)
+	}
+	if refused < 0.1 {
 		return 0
 	}
 	return brief(refused)

@@ -260,6 +260,7 @@ func TestKeysAreThrottledWhileTheyAre(t *testing.T) {
 		{"a second ago", []heat.Point{second(8, 200), second(9, 0)}, 90, false, 90},
 		{"a second ago, and then it grew", []heat.Point{second(8, 200), second(9, 0)}, 90, true, 0},
 		{"some seconds ago", []heat.Point{second(5, 200), second(9, 0)}, 25, false, 0},
+		{"now and then", []heat.Point{second(8, 2), second(9, 1)}, 25, false, 2},
 		{"another key is throttled", []heat.Point{second(9, 200)}, 0.05, false, 0},
 		{"a source that tells no seconds", nil, 0, false, 77},
 	} {
