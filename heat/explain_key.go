@@ -18,6 +18,9 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
 			continue
 		}
+		if grown := e.grownOf(r, d, k.Key); grown != nil && grown.settled().After(e.report.To) {
+			continue // what is known of it is of before
+		}
 		if e.sibling(r, d, k, severity) {
 			said[about{r.Resource, k.Key}] = true
 			continue
@@ -209,6 +212,9 @@ func differentItems(n int64) string {
 // exceeds what a partition serves. A key that only comes near that needs nothing yet, as a plan for it says too.
 func (e *explainer) diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape string, severity Severity) (kind Kind, cause, remedy string) {
 	kind, cause, remedy = why(r, d, k, shape)
+	if grown := e.grownOf(r, d, k.Key); grown != nil && k.Items != 1 {
+		return grown.stillHot(e.beyond(k, d))
+	}
 	if !e.beyond(k, d) {
 		if severity < Critical {
 			remedy = e.notYet(d, remedy)

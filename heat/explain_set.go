@@ -18,7 +18,7 @@ func (e *explainer) sets(r *ResourceReport, d Direction, said map[about]bool) {
 			continue
 		}
 		top := values[0]
-		if all <= 0 || excess(top.units(d)/all, int64(len(values))) < e.rules.Excess || e.excluded(top.Key) {
+		if all <= 0 || excess(top.units(d)/all, int64(len(values))) < e.rules.Excess || e.excluded(top.Key) || e.adapts(r, d, top.Key) {
 			continue
 		}
 		k := &KeyHeat{Key: top.Key}

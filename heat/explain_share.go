@@ -12,7 +12,7 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	flow := r.Flow(d)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
-		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] {
+		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] || e.adapts(r, d, k.Key) {
 			continue // before its shape is looked for among all keys
 		}
 		shape := shapeIn(r, k.Key)

@@ -64,6 +64,65 @@ func TestThrottlesBeforeGrowthBelongToIt(t *testing.T) {
 	})
 }
 
+// Where the time of a growth is known, what was throttled up to a few seconds after it belongs to it at once, also while another key
+// is throttled. A key that is throttled from then on is hot, and is told to let the law work, not to get fixed shards.
+func TestThrottlesOfADecidedGrowth(t *testing.T) {
+	shards := []string{"LIKES#1"}
+	for i := 1; i < 8; i++ {
+		shards = append(shards, fmt.Sprintf("LIKES#1#SHARD_%d", i))
+	}
+	for _, test := range []struct {
+		name    string
+		seconds int                       // after the growth
+		after   func(*heat.Recorder, int) // in each of them
+		want    string
+	}{
+		{"at once", 1, func(r *heat.Recorder, _ int) { offer(r, 1, 250, 60, shards[0]) }, "info key-grew LIKES#1"},
+		{"almost hot", 6, func(r *heat.Recorder, _ int) { offer(r, 1, 80, 0, shards[0]) }, "warning hot-key LIKES#1; info key-grew LIKES#1"},
+		{"served", 6, func(r *heat.Recorder, second int) {
+			if second < 2 {
+				offer(r, 1, 250, 60, shards[0]) // another process has not learnt of it yet
+			} else {
+				offer(r, 1, 250, 0, shards...)
+			}
+		}, "info key-grew LIKES#1"},
+		{"beside a hot key", 6, func(r *heat.Recorder, second int) {
+			offer(r, 1, 250, 60, "OTHER")
+			offer(r, 1, 250, 0, shards...)
+		}, "critical low-cardinality OTHER; info key-grew LIKES#1"},
+		{"throttled on", 6, func(r *heat.Recorder, second int) {
+			offer(r, 1, 800, 60, shards...)
+		}, "critical hot-key LIKES#1; critical hot-partition LIKES#1#SHARD_1; info key-grew LIKES#1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				recorder := newRecorder(t, heat.Options{})
+				offer(recorder, 20, 800, 80, shards[0])
+				recorder.Decided(heat.Decision{Resource: heat.Resource{Table: "app"}, Key: shards[0], Reason: heat.DecidedGrow, From: 1, To: 8})
+				for second := range test.seconds {
+					test.after(recorder, second)
+				}
+				findings := heat.Explain(recorder.Report(), heat.Rules{})
+				var of []heat.Finding
+				for _, f := range findings {
+					if f.Key != "" {
+						of = append(of, f)
+					}
+				}
+				if got := kinds(of); got != test.want {
+					t.Fatalf("got %s, want %s: %+v", got, test.want, findings)
+				}
+				if f := findings[0]; f.Kind == heat.HotKey && f.Severity == heat.Warning {
+					checkText(t, f.Remedy, "nothing: the key grows further by itself")
+				} else if f.Kind == heat.HotKey {
+					checkText(t, f.Cause, "has grown from 1 shard to 8 shards at 00:00:20", "still throttled")
+					checkText(t, f.Remedy, "Options.Adaptive", "ledger show")
+				}
+			})
+		})
+	}
+}
+
 // A key far below the limit that comes in bursts has one finding, which is not critical: a plan leaves it alone.
 func TestBurstsAreOneWarning(t *testing.T) {
 	for _, test := range []struct {

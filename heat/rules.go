@@ -92,6 +92,7 @@ type explainer struct {
 	report   *Report
 	rules    Rules
 	findings []Finding
+	grown    map[about]bool // keys whose throttles are from before they grew
 }
 
 // about is the subject of a finding. A subject has only one.

@@ -128,6 +128,7 @@ func (d *demo) watched(ctx context.Context) (err error) {
 	if err := d.run(ctx); err != nil || page.url == "" {
 		return err
 	}
+	d.heat.end()
 	d.screen.say("The page stays at %s until you press Ctrl-C.", page.url)
 	<-ctx.Done()
 	return nil

@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -21,6 +21,7 @@ type demoHeat struct {
 	recorder *heat.Recorder
 	act      string            // the name under which the page shows the table
 	ledgers  *heatsink.Ledgers // nil if the layout does not grow
+	ended    bool              // all acts were played
 }
 
 // play shows the engine of an act from now on, and returns what its clients are made with.
@@ -50,12 +51,21 @@ func (h *demoHeat) stop() {
 	h.db = nil
 }
 
+// end ends the demo.
+func (h *demoHeat) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+}
+
 // decided tells the page that a key grows.
 func (h *demoHeat) decided(d heatsink.Decision) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.recorder != nil {
-		h.recorder.Decided(heat.Decision{Resource: heat.Resource{Table: demoTable}, Key: d.Key, Reason: string(d.Reason), From: d.From, To: d.To})
+		h.recorder.Decided(heat.Decision{
+			Resource: heat.Resource{Table: demoTable}, Key: d.Key, Reason: d.Reason, From: d.From, To: d.To, Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
+		})
 	}
 }
 
@@ -74,8 +84,11 @@ func (h *demoHeat) ledger(ctx context.Context, of heat.Resource, key string) (he
 func (h *demoHeat) round(ctx context.Context) (heatpage.Round, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.db == nil {
-		return heatpage.Round{}, errors.New("the act has ended")
+	switch {
+	case h.ended:
+		return heatpage.Round{}, fmt.Errorf("the demo has %w", heatpage.ErrEnded)
+	case h.db == nil:
+		return heatpage.Round{}, fmt.Errorf("the act has %w", heatpage.ErrEnded)
 	}
 	r := heatpage.Round{Report: h.recorder.Report()}
 	var err error

@@ -32,6 +32,7 @@ type server struct {
 	account   string
 	accessKey string
 	secretKey string
+	hide      string // secret of the hashes that the page shows instead of keys
 	throttle  bool
 	guard     guardFlags
 	physics   partition.Options
@@ -69,7 +70,9 @@ retry. Writes succeed again once space is free; no restart is needed.
 On loopback the server accepts any well-formed credentials. To listen on another
 address, set an access key and its secret: by flags, or by ` + accessKeyEnv + `
 and ` + secretKeyEnv + `. The server then verifies the signature of every
-request.
+request. With --physics it has a page that shows the heat. If ` + tokenEnv + `
+is set, the page wants that token, as ?token=… in its address; with an access key there is
+no page without one.
 
 Clients may address the server by IP address, as localhost, by the host of --addr, or by
 a name given with --allow-host. With an access key, they may use any name. A web page can
@@ -89,6 +92,9 @@ access key: every website that you visit can then read and delete the tables.`,
 				if cmd.Flags().Changed(f.name) && !s.throttle {
 					return fmt.Errorf("--%s does nothing without --physics", f.name)
 				}
+			}
+			if cmd.Flags().Changed("hash-keys") && !s.throttle {
+				return errors.New("--hash-keys does nothing without --physics")
 			}
 			if err := physicsFaults(&s.physics); err != nil {
 				return err
@@ -122,6 +128,7 @@ access key: every website that you visit can then read and delete the tables.`,
 	flags.Uint64Var(&s.lag.Seed, "lag-seed", 0, "with --lag: seed of the random ages")
 	s.times.flags(flags)
 	flags.BoolVar(&s.throttle, "physics", false, "throttle and split partitions as DynamoDB does; heatsink top and metrics need a server without an access key")
+	flags.StringVar(&s.hide, "hash-keys", "", "with --physics: secret with which keys are hashed before the page shows them (default: keys are shown)")
 	flags.Int64Var(&s.physics.Partition.Write, "partition-writes", 0, "with --physics: write units per second that one partition serves (default 1000)")
 	flags.Int64Var(&s.physics.Partition.Read, "partition-reads", 0, "with --physics: read units per second that one partition serves (default 3000)")
 	flags.IntVar(&s.physics.OnDemandPartitions, "partitions", 0, "with --physics: number of partitions of a new on-demand table (default 4)")
@@ -209,7 +216,7 @@ func (s *server) run(ctx context.Context, stdout, stderr io.Writer) (err error) 
 	var shown sync.WaitGroup
 	defer shown.Wait()
 	defer done()
-	shows := untold(s.throttle, credentials != nil) == ""
+	shows := s.shows(credentials)
 	if shows {
 		shown.Go(func() { page.Run(showing) })
 	}
@@ -259,25 +266,31 @@ func (s *server) web(files descriptors, operations *wire.Handler, rest http.Hand
 	return web
 }
 
-// handler answers operations. With physics and without credentials it also answers
-// for the partitions, CloudWatch's metrics and the hot keys; otherwise those paths
-// answer why they are off.
+// handler answers operations, and with the page. With physics and without credentials
+// it also answers for the partitions, CloudWatch's metrics and the hot keys; otherwise
+// those paths answer why they are off.
 func (s *server) handler(e *engine.Engine, recorder *heat.Recorder, page, operations http.Handler, credentials *wire.Credentials) http.Handler {
 	mux := http.NewServeMux()
-	if why := untold(s.throttle, credentials != nil); why != "" {
+	why := untold(s.throttle, credentials != nil)
+	metrics := wire.NewCloudWatchHandler(e)
+	if why != "" {
+		metrics = wire.NewNoCloudWatchHandler(why)
+	}
+	services := wire.Services(operations, metrics)
+	mux.Handle("/", services)
+	if s.shows(credentials) {
+		mux.Handle("/{$}", forBrowsers(page, services))
+		mux.Handle("GET /events", page)
+		mux.Handle("GET /export.html", page)
+	}
+	if why != "" {
 		nothing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, why, http.StatusNotFound) })
-		mux.Handle("/", wire.Services(operations, wire.NewNoCloudWatchHandler(why)))
 		mux.Handle("GET "+wire.PartitionsPath, nothing)
 		mux.Handle("GET "+heatPath, nothing)
 		return mux
 	}
-	services := wire.Services(operations, wire.NewCloudWatchHandler(e))
-	mux.Handle("/", services)
 	mux.Handle(wire.PartitionsPath, wire.NewPartitionsHandler(e))
 	mux.Handle(heatPath, newHeatHandler(e, recorder))
-	mux.Handle("/{$}", forBrowsers(page, services))
-	mux.Handle("GET /events", page)
-	mux.Handle("GET /export.html", page)
 	return mux
 }
 

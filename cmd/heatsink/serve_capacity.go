@@ -23,11 +23,13 @@ func fillCapacity(ctx context.Context, e *engine.Engine, report *heat.Report) {
 		}
 		onDemand := d.BillingMode == "PAY_PER_REQUEST"
 		if r.Index == "" {
+			r.Sort = sortKeyOf(d.KeySchema)
 			r.Capacity = capacityOf(onDemand, d.Provisioned, d.OnDemand, d.Warm)
 			r.Capacity.Items, r.Capacity.Bytes = d.ItemCount, d.SizeBytes
 		}
 		for j := range d.GlobalIndexes {
 			if x := &d.GlobalIndexes[j]; x.IndexName == r.Index {
+				r.Sort = sortKeyOf(x.KeySchema)
 				r.Capacity = capacityOf(onDemand, x.Provisioned, x.OnDemand, x.Warm)
 				r.Capacity.Items, r.Capacity.Bytes = x.ItemCount, x.SizeBytes
 			}
@@ -36,6 +38,15 @@ func fillCapacity(ctx context.Context, e *engine.Engine, report *heat.Report) {
 			r.Capacity.Partitions = partitionsOf(ctx, e, r.Resource)
 		}
 	}
+}
+
+func sortKeyOf(schema []engine.KeyElement) (names []string) {
+	for _, k := range schema {
+		if k.KeyType == "RANGE" {
+			names = append(names, k.AttributeName)
+		}
+	}
+	return names
 }
 
 // partitionsOf returns how many partitions a table or index has now, 0 if the engine has no physics.

@@ -5,13 +5,21 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/heat/heatpage"
 	"github.com/heatsink-go/heatsink/internal/engine"
+	"github.com/heatsink-go/heatsink/internal/wire"
 )
+
+// shows reports whether there is a page. Browsers sign no requests: where others could reach it, or clients must sign theirs, the page
+// is for those who have its token.
+func (s *server) shows(credentials *wire.Credentials) bool {
+	return s.throttle && (credentials == nil || os.Getenv(tokenEnv) != "")
+}
 
 // page returns the page of an engine with physics. It may be opened by the names that clients may use.
 func (s *server) page(e *engine.Engine, recorder *heat.Recorder) (*heatpage.Page, error) {
@@ -19,7 +27,14 @@ func (s *server) page(e *engine.Engine, recorder *heat.Recorder) (*heatpage.Page
 	if host, _, err := net.SplitHostPort(s.addr); err == nil {
 		hosts = append(hosts, host)
 	}
-	return heatpage.New(heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys, Hosts: hosts, Ledger: engineLedger(e)})
+	o := heatpage.Options{Source: engineRounds(e, recorder), Rows: mostTopKeys, Hosts: hosts, Ledger: engineLedger(e)}
+	if s.throttle {
+		o.Token = os.Getenv(tokenEnv)
+	}
+	if s.hide != "" {
+		o.Redact = heat.Hashed([]byte(s.hide))
+	}
+	return heatpage.New(o)
 }
 
 // engineRounds returns the rounds of an engine: what it told a recorder, its partitions, and where keys are.

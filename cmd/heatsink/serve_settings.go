@@ -15,6 +15,7 @@ func (s *server) settled(flags *pflag.FlagSet) error {
 		{"addr", s.addr, "a host and a port; leave the flag out for 127.0.0.1:8000"},
 		{"data", s.data, "a directory; leave the flag out to keep data in memory"},
 		{"access-key", s.accessKey, "an access key id; leave the flag out to use " + accessKeyEnv + " or, on loopback, to accept any"},
+		{"hash-keys", s.hide, "a secret; leave the flag out to show keys"},
 		{"secret-key", s.secretKey, "a secret; leave the flag out to use " + secretKeyEnv + " or, on loopback, to accept any"},
 	} {
 		if flags.Changed(f.name) && strings.TrimSpace(f.value) == "" {

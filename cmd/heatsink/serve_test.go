@@ -413,6 +413,8 @@ func TestServeRefusesSettings(t *testing.T) {
 		{[]string{"--access-key", "a/b", "--secret-key", testSecret}, "character 2 of 3 is '/'"},
 		{[]string{"--access-key", "local\n", "--secret-key", testSecret}, `character 6 of 6 is '\n'`},
 		{[]string{"--access-key", testSecret, "--secret-key", testKey}, "--access-key or " + accessKeyEnv + ": access key id: character 14 of 40 is '/'"},
+		{[]string{"--physics", "--hash-keys", ""}, `--hash-keys "": want a secret; leave the flag out to show keys`},
+		{[]string{"--hash-keys", "secret"}, "--hash-keys does nothing without --physics"},
 		{[]string{"--region", "a:b"}, `--region "a:b" has characters`},
 		{[]string{"--region", " "}, `--region " " has characters`},
 		{[]string{"--region", ""}, `--region must not be empty`},

@@ -13,9 +13,9 @@ import (
 )
 
 // serveHotKey runs a server whose partitions take five writes a second, and writes to one key until it is refused.
-func serveHotKey(t *testing.T) (url string) {
+func serveHotKey(t *testing.T, args ...string) (url string) {
 	t.Helper()
-	s := serve(t, "--physics", "--partition-writes", "5", "--partitions", "2")
+	s := serve(t, append([]string{"--physics", "--partition-writes", "5", "--partitions", "2"}, args...)...)
 	c := client(s.url, "local", "local")
 	if err := createTable(t.Context(), c, "things"); err != nil {
 		t.Fatal(err)

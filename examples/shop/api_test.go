@@ -105,6 +105,31 @@ func TestOrders(t *testing.T) {
 	}
 }
 
+// The naive way has one key for each status, day and counter, with the name that the README says.
+func TestNaiveKeysAreNoShards(t *testing.T) {
+	recorder, err := heat.NewRecorder(heat.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := local.Start(t)
+	v := visitor{t, start(t, &database{client: engine.Client(recorder.Option), recorder: recorder, engine: engine}, config{naive: true}), "test"}
+	v.ask(200, "PUT", v.ask(201, "POST", "/orders", someOrder).header.Get("Location")+"/status", `{"status": "PAID"}`)
+	v.ask(204, "POST", "/products/sneaker/likes", "")
+	v.ask(204, "POST", "/products/sneaker/views", "")
+	liked := false
+	for _, r := range recorder.Report().Resources {
+		for _, k := range r.Writes.Keys {
+			liked = liked || r.Table == "naive-likes" && k.Key == "sneaker"
+			if r.Table != "naive-limits" && r.Table != "naive-shoppers" && strings.Contains(k.Key, "SHARD") {
+				t.Errorf("%s has key %s", r.Resource, k.Key)
+			}
+		}
+	}
+	if !liked {
+		t.Error("the likes are not under the product's name")
+	}
+}
+
 // All pages together are all orders, the newest first, each once. A page is of its list, and of nobody else's making.
 func TestPages(t *testing.T) {
 	v := visit(t, config{}, nil)

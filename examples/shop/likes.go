@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/heatsink-go/heatsink/counter"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // likes counts the likes of products.
@@ -18,7 +19,8 @@ type likes struct {
 func openLikes(ctx context.Context, db *database, how spread) (*likes, error) {
 	table := how.prefix + "likes"
 	if !how.counters {
-		options := counter.TallyOptions{Table: table, Shards: 1} // what everybody writes first: an item, and ADD count 1
+		// What everybody writes first: an item with the name of the product, and ADD count 1.
+		options := counter.TallyOptions{Table: table, Shards: 1, Format: layout.Format{BareZero: true}}
 		if err := counter.SetupTally(ctx, db.client, options); err != nil {
 			return nil, err
 		}

@@ -31,6 +31,7 @@ func openViews(ctx context.Context, db *database, how spread, tokenKey []byte) (
 		options.Adaptive = &heatsink.Adaptive{Decided: func(_ context.Context, d heatsink.Decision) {
 			db.recorder.Decided(heat.Decision{ // the page draws a line where a key gets shards
 				Resource: heat.Resource{Table: d.Table, Index: d.Index}, Key: d.Key, Reason: d.Reason, From: d.From, To: d.To,
+				Rate: d.Rate, Throttled: d.Throttled, Text: d.Text,
 			})
 		}}
 	}

@@ -81,10 +81,19 @@ func (e *events) decide(decisions []heat.Decision) {
 	for _, d := range decisions {
 		name := d.Resource.String()
 		if id := name + "|" + d.Key; d.Reason == heat.DecidedGrow && d.At.After(e.grown[id]) {
-			e.grown[id] = d.At
+			e.tell(id, d.To, d.At)
+			if l, known := e.ledger[id]; known && l.Width.Write >= d.To && d.At.Before(l.At.Add(widening)) {
+				continue // the ledger was written just before its process told of it
+			}
 			e.add(d.At, event{Resource: name, Key: d.Key, Text: fmt.Sprintf("grows from %d to %d shards", d.From, d.To), Short: widthsText(d.From, d.To)})
 		}
 	}
+}
+
+// tell notes that a key has so many shards since a time, whatever is seen of them later.
+func (e *events) tell(id string, shards int, at time.Time) {
+	e.grown[id] = at
+	e.widths[id] = width{shards: max(shards, e.widths[id].shards), at: at}
 }
 
 func widthsText(from, to int) string { return fmt.Sprintf("%d → %d shards", from, to) }
@@ -98,7 +107,8 @@ func (e *events) store(resource string, all []Ledger) {
 		if l.At.IsZero() || known && before.Generation == l.Generation {
 			continue
 		}
-		e.ledger[id], e.grown[id] = *l, l.At
+		e.ledger[id] = *l
+		e.tell(id, l.Width.Write, l.At)
 		begun := l.At.Add(-widening).UnixMilli()
 		e.all = slices.DeleteFunc(e.all, func(v event) bool {
 			return v.Resource == resource && v.Key == l.Key && v.At >= begun && !v.stored
@@ -146,8 +156,10 @@ func (e *events) widen(at time.Time, resource string, shardsOf map[string]int) {
 		id := resource + "|" + key
 		w, known := e.widths[id]
 		switch {
-		case shards <= w.shards || e.grown[id].After(at.Add(-widening)):
+		case shards <= w.shards:
 			continue
+		case e.grown[id].After(at.Add(-widening)):
+			w = width{shards: shards, at: at} // told already: it is no other change when it is seen again later
 		case known && at.Sub(w.at) < widening && e.retell(w, key, shards):
 			w.shards = shards
 		default:

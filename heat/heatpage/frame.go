@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/round"
@@ -14,8 +15,9 @@ type frame struct {
 	Instance string `json:"instance"` // of the page: a browser that meets another one begins anew
 	Whole    bool   `json:"whole,omitempty"`
 	Title    string `json:"title"`
-	Now      int64  `json:"now"`            // milliseconds since 1970; of the last round
-	Lost     string `json:"lost,omitempty"` // why there is no round
+	Now      int64  `json:"now"`             // milliseconds since 1970; of the last round
+	Lost     string `json:"lost,omitempty"`  // why there is no round
+	Ended    bool   `json:"ended,omitempty"` // Lost is as it was meant to be
 
 	Rows    []*row        `json:"rows,omitempty"`
 	Gone    []int         `json:"gone,omitempty"`
@@ -170,21 +172,56 @@ func (p *panels) flow(r *round.Round, f *round.Flow, layouts []heat.Layout) {
 		shard bool // a bare key beside shards is another key
 	}
 	high := make(map[name]float64, len(of.Keys)) // upper bounds, which folded keys do not have
+	lately := make(map[name]float64)             // likewise
 	naming, _ := round.Names(of, layouts)
 	for i := range of.Keys {
 		key, shard := naming(of.Keys[i].Key)
 		high[name{key, shard}] += of.Keys[i].Rate
+		lately[name{key, shard}] += of.Keys[i].Lately
 	}
 	keys := of.Folded(layouts...)
 	for i := range keys[:min(mostKeys, len(keys))] {
 		k := &keys[i]
 		panel := keyPanel{
 			Flow: f.Name(), Key: k.Key, Shards: k.Shards, Spread: k.Spread(),
-			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[name{k.Key, k.Shards > 1}])), Share: brief(k.Share), Refused: brief(k.Refused),
+			Low: brief(k.RateLow), High: brief(max(k.RateLow, high[name{k.Key, k.Shards > 1}])), Share: brief(k.Share),
+			Refused: refusedNow(of, r.To, quietAfter(r, f, k.Key), k.Refused, lately[name{k.Key, k.Shards > 1}]),
 		}
-		if k.Refused > 0 {
+		if panel.Refused > 0 {
 			panel.Words = round.ReasonWords(k.Reason)
 		}
 		p.Keys = append(p.Keys, panel)
 	}
+}
+
+// refusedNow returns the throttles of a key a second as of now. The rates of reports decay: long after a throttle there is something
+// left of it, which the figures beside it contradict. lately is the one that decays soonest, 0 if it is not known.
+func refusedNow(of *heat.Flow, now time.Time, quiet time.Duration, refused, lately float64) float64 {
+	if lately > 0 {
+		refused = lately
+	}
+	most := 0.0 // a key is not throttled more than all keys
+	for _, p := range of.Trend {
+		if p.From.Add(p.For).After(now.Add(-quiet)) {
+			most = max(most, float64(p.Throttled))
+		}
+	}
+	if len(of.Trend) > 0 {
+		refused = min(refused, most)
+	}
+	if refused < 0.1 {
+		return 0
+	}
+	return brief(refused)
+}
+
+// quietAfter is after how long without a throttle a key is not throttled any more: some seconds, so that the list does not flicker,
+// but one of a key that has just grown.
+func quietAfter(r *round.Round, f *round.Flow, key string) time.Duration {
+	for _, d := range r.Decisions {
+		if age := r.To.Sub(d.At); d.Reason == heat.DecidedGrow && d.Resource == f.Resource && d.Key == key && age >= 0 && age < time.Minute {
+			return time.Second
+		}
+	}
+	return 3 * time.Second
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/local/partitions"
 )
 
@@ -199,5 +200,80 @@ func TestEvents(t *testing.T) {
 		if name.kind == keyRow && r.Logical != "VIEWS" {
 			t.Errorf("%s is a shard of %q", name.key, r.Logical)
 		}
+	}
+}
+
+// A growth that is told is one change, however late its shards are seen.
+func TestGrowthIsToldOnce(t *testing.T) {
+	of := heat.Resource{Table: "t"}
+	grow := heat.Decision{Resource: of, Key: "OPEN", Reason: heat.DecidedGrow, From: 1, To: 8, At: noon.Add(time.Millisecond)}
+	stored := Ledger{Key: "OPEN", Width: layout.Width{Write: 8, Read: 8}, Generation: 1, At: noon, History: []layout.Width{{Write: 1, Read: 1}}}
+	for _, test := range []struct {
+		name      string
+		decisions []heat.Decision
+		ledgers   []Ledger
+		want      string
+	}{
+		{"by a decision", []heat.Decision{grow}, nil, "[grows from 1 to 8 shards]"},
+		{"by a ledger", nil, []Ledger{stored}, "[grew from 1 to 8 shards]"},
+		{"by a ledger that was written just before", []heat.Decision{grow}, []Ledger{stored}, "[grew from 1 to 8 shards]"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e := newEvents()
+			for _, seen := range []struct {
+				after  time.Duration
+				shards int
+			}{{time.Second, 5}, {2 * time.Second, 8}, {29 * time.Second, 9}, {31 * time.Second, 8}, {45 * time.Second, 9}} {
+				e.store(of.String(), test.ledgers)
+				e.decide(test.decisions)
+				e.widen(noon.Add(seen.after), of.String(), map[string]int{"OPEN": seen.shards})
+			}
+			var texts []string
+			for _, v := range e.all {
+				texts = append(texts, v.Text)
+			}
+			if got := fmt.Sprint(texts); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			e.widen(noon.Add(time.Minute), of.String(), map[string]int{"OPEN": 16})
+			if last := e.all[len(e.all)-1]; len(e.all) != 2 || last.Text != "is seen in 16 shards" {
+				t.Errorf("got %+v, want another change", e.all)
+			}
+		})
+	}
+}
+
+// The list of keys says that a key is throttled as long as it is, and not as long as something is left of rates that decay.
+func TestKeysAreThrottledWhileTheyAre(t *testing.T) {
+	second := func(n int, throttled int64) heat.Point {
+		return heat.Point{From: noon.Add(time.Duration(n) * time.Second), For: time.Second, Units: 1000, Throttled: throttled}
+	}
+	now := noon.Add(10*time.Second + time.Second/10)
+	for _, test := range []struct {
+		name    string
+		trend   []heat.Point
+		lately  float64
+		grown   bool
+		refused float64
+	}{
+		{"throttled now", []heat.Point{second(8, 0), second(9, 200)}, 150, false, 150},
+		{"a second ago", []heat.Point{second(8, 200), second(9, 0)}, 90, false, 90},
+		{"a second ago, and then it grew", []heat.Point{second(8, 200), second(9, 0)}, 90, true, 0},
+		{"some seconds ago", []heat.Point{second(5, 200), second(9, 0)}, 25, false, 0},
+		{"now and then", []heat.Point{second(8, 2), second(9, 1)}, 25, false, 2},
+		{"another key is throttled", []heat.Point{second(9, 200)}, 0.05, false, 0},
+		{"a source that tells no seconds", nil, 0, false, 77},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := reportOf(now, 1000, heat.KeyHeat{Key: "a", RateLow: 500, Refused: 77, Lately: test.lately, Throttled: 500, Reason: "TableWriteKeyRangeThroughputExceeded"})
+			r.Resources[0].Writes.Trend = test.trend
+			if test.grown {
+				r.Decisions = []heat.Decision{{Resource: r.Resources[0].Resource, Key: "a", Reason: heat.DecidedGrow, To: 8, At: now.Add(-2 * time.Second)}}
+			}
+			got := newPanels(&r, &Options{}, make(planner)).Keys[0]
+			if got.Refused != test.refused || (got.Words != "") != (test.refused > 0) {
+				t.Errorf("got %+v, want %v", got, test.refused)
+			}
+		})
 	}
 }

@@ -35,6 +35,27 @@ type looked struct {
 	shards  int
 	decided time.Time
 	ledger  Ledger
+	grew    heat.Decision // by which it got its width, without a reason if that is not known
+}
+
+// read returns what is known of a key with the ledger that was just read.
+func (l *looked) read(at time.Time, c *candidate, stored Ledger) looked {
+	now := looked{at: at, shards: c.shards, decided: c.decided, ledger: stored}
+	before, width := l.ledger.Width.Write, stored.Width.Write
+	n := len(stored.History)
+	switch {
+	case n > 0 && stored.Generation == int64(n): // its last change was of the width, as all were
+		before = stored.History[n-1].Write
+	case l.ledger.Generation > 0 && before == width:
+		now.grew = l.grew
+		return now
+	case l.ledger.Generation == 0 || l.ledger.Generation+1 != stored.Generation:
+		return now // nobody knows when it grew
+	}
+	if before < width && !stored.At.IsZero() {
+		now.grew = heat.Decision{Resource: c.of, Key: c.key, Reason: heat.DecidedGrow, From: before, To: width, Text: stored.Why, At: stored.At}
+	}
+	return now
 }
 
 // candidate is a key that may have a ledger.
@@ -98,7 +119,7 @@ func (l *ledgers) look(ctx context.Context, r *round.Round, o *Options) {
 				r.Notes = append(slices.Clip(r.Notes), fmt.Sprintf("The ledgers of %s could not be read: %s", name, o.reason(err)))
 				failed = true
 			} else {
-				known, there = looked{r.To, c.shards, c.decided, read}, true
+				known, there = known.read(r.To, &c, read), true
 			}
 		}
 		if !there {
@@ -112,15 +133,39 @@ func (l *ledgers) look(ctx context.Context, r *round.Round, o *Options) {
 	l.tell(r)
 }
 
-// tell puts the ledgers that are stored into a round.
+// tell puts the ledgers that are stored into a round, and the growths that they tell of, whoever has decided them.
 func (l *ledgers) tell(r *round.Round) {
 	r.Ledgers = make(map[string][]Ledger, len(l.known))
-	for name, of := range l.known {
+	r.Decisions = slices.Clone(r.Decisions) // they are the source's
+	for _, name := range slices.Sorted(maps.Keys(l.known)) {
+		of := l.known[name]
 		for _, key := range slices.Sorted(maps.Keys(of)) {
-			if stored := of[key].ledger; stored.Generation > 0 {
-				r.Ledgers[name] = append(r.Ledgers[name], stored)
+			known := of[key]
+			if known.ledger.Generation == 0 {
+				continue
+			}
+			r.Ledgers[name] = append(r.Ledgers[name], known.ledger)
+			if d := known.grew; d.Reason != "" && r.To.Sub(d.At) < growthKept {
+				addGrowth(r, d)
 			}
 		}
+	}
+}
+
+// growthKept is how long a growth is a finding, as that of a decision is.
+const growthKept = time.Hour
+
+// addGrowth adds a decision to those of a round, unless it has that one or a later one. A decision is told a moment after its ledger
+// was written.
+func addGrowth(r *round.Round, d heat.Decision) {
+	i := slices.IndexFunc(r.Decisions, func(known heat.Decision) bool {
+		return known.Reason == heat.DecidedGrow && known.Resource == d.Resource && known.Key == d.Key
+	})
+	switch {
+	case i < 0:
+		r.Decisions = append(r.Decisions, d)
+	case r.Decisions[i].To < d.To && r.Decisions[i].At.Before(d.At):
+		r.Decisions[i] = d
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -152,5 +153,121 @@ func TestErrorsAreRedacted(t *testing.T) {
 				t.Errorf("got %s, %v", said, err)
 			}
 		})
+	}
+}
+
+// seconds lets a recorder see so many seconds of writes, 300 of ten units each, of which some are throttled. The page looks once a
+// second.
+func seconds(page *Page, recorder *heat.Recorder, n, throttled int, keys ...string) {
+	for range n {
+		for i := range 300 {
+			o := heat.Observation{
+				Resource: heat.Resource{Table: "orders"}, Direction: heat.Write, KeyNames: []string{"status"}, Key: []string{keys[i%len(keys)]}, Sort: []string{fmt.Sprint(i)}, Units: 10,
+			}
+			if i%300 < throttled {
+				o.Throttled, o.Reason = true, "TableWriteKeyRangeThroughputExceeded"
+			}
+			recorder.Observe(o)
+		}
+		time.Sleep(time.Second)
+		page.step(context.Background())
+	}
+}
+
+// Five seconds after a key has grown, which only its ledger tells, the page has no advice for the key as it was. If it is throttled
+// on, it gets no plan for a fixed number of shards, which would hide its items.
+func TestPageJustAfterAGrowth(t *testing.T) {
+	shards := []string{"OPEN"}
+	for i := 1; i < 8; i++ {
+		shards = append(shards, fmt.Sprintf("OPEN#SHARD_%d", i))
+	}
+	for _, test := range []struct {
+		name      string
+		throttled int // of the 300 writes a second after the growth
+		want      string
+	}{
+		{"served", 0, "[info key-grew OPEN]"},
+		{"throttled on", 200, "[critical hot-key OPEN"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
+				recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var stored Ledger
+				page, err := New(Options{Source: Of(recorder), Ledger: func(context.Context, heat.Resource, string) (Ledger, error) { return stored, nil }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				seconds(page, recorder, 20, 200, "OPEN")
+				if f := page.frame.Findings; len(f) == 0 || f[0].Severity != heat.Critical || !strings.Contains(f[0].Snippet, "Shards:") || strings.Contains(f[0].Plan, "heatsink.Options") {
+					t.Fatalf("a throttled key has %+v", f)
+				}
+				stored = Ledger{
+					Key: "OPEN", Width: layout.Width{Write: 8, Read: 8}, Generation: 1, At: time.Now(), Why: "it was hot", History: []layout.Width{{Write: 1, Read: 1}},
+				}
+				hot := shards
+				if test.throttled > 0 {
+					hot = shards[:2] // too few of them are written
+				}
+				seconds(page, recorder, 6, test.throttled, hot...)
+				var kinds []string
+				for _, f := range page.frame.Findings {
+					kinds = append(kinds, fmt.Sprint(f.Severity, " ", f.Kind, " ", f.Key))
+					if f.Snippet != "" || strings.Contains(f.Plan, "Do not shard") {
+						t.Errorf("%s has the plan %s %s", f.Message, f.Plan, f.Snippet)
+					}
+				}
+				if got := fmt.Sprint(kinds); !strings.HasPrefix(got, test.want) {
+					t.Errorf("got %s, want %s: %+v", got, test.want, page.frame.Findings)
+				}
+				for _, k := range page.frame.Keys {
+					if (k.Refused > 0) != (test.throttled > 0) || (k.Words != "") != (test.throttled > 0) {
+						t.Errorf("the list of keys says %+v", k)
+					}
+				}
+			})
+		})
+	}
+}
+
+// The last change of a ledger may be another one than a growth. Then only who saw the growth knows when it was.
+func TestGrowthsOfLedgers(t *testing.T) {
+	of := heat.Resource{Table: "t"}
+	one, four := layout.Width{Write: 1, Read: 1}, layout.Width{Write: 4, Read: 4}
+	grown := Ledger{Key: "K", Width: four, Generation: 1, At: noon, History: []layout.Width{one}}
+	frozen := Ledger{Key: "K", Width: four, Generation: 2, Frozen: true, At: noon.Add(time.Minute), History: []layout.Width{one}}
+	again := Ledger{Key: "K", Width: layout.Width{Write: 16, Read: 16}, Generation: 3, At: noon.Add(2 * time.Minute), History: []layout.Width{one, four}}
+	for _, test := range []struct {
+		name string
+		read []Ledger
+		want string // the growth in the end
+	}{
+		{"a growth", []Ledger{grown}, "1 to 4 at 12:00:00"},
+		{"a freeze after it", []Ledger{grown, frozen}, "1 to 4 at 12:00:00"},
+		{"a freeze alone", []Ledger{frozen}, "none"},
+		{"a growth after it", []Ledger{frozen, again}, "4 to 16 at 12:02:00"},
+		{"a growth that was not seen", []Ledger{grown, again}, "none"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var known looked
+			for _, stored := range test.read {
+				known = known.read(noon, &candidate{of: of, key: "K"}, stored)
+			}
+			got := "none"
+			if d := known.grew; d.Reason == heat.DecidedGrow {
+				got = fmt.Sprintf("%d to %d at %s", d.From, d.To, d.At.Format(time.TimeOnly))
+			}
+			if got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+	r := Round{Report: heat.Report{To: noon.Add(time.Minute), Decisions: []heat.Decision{{Resource: of, Key: "K", Reason: heat.DecidedGrow, From: 1, To: 4, Rate: 7, At: noon.Add(time.Millisecond)}}}}
+	addGrowth(&r, heat.Decision{Resource: of, Key: "K", Reason: heat.DecidedGrow, From: 1, To: 4, At: noon})
+	addGrowth(&r, heat.Decision{Resource: of, Key: "L", Reason: heat.DecidedGrow, From: 1, To: 4, At: noon})
+	if len(r.Decisions) != 2 || r.Decisions[0].Rate != 7 {
+		t.Errorf("got %+v", r.Decisions)
 	}
 }

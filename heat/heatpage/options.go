@@ -18,7 +18,7 @@ type Round = round.Round
 // Options configure a Page.
 type Options struct {
 	// Source returns what was seen so far. Its totals grow from round to round, as those of a heat.Recorder do. It is never called
-	// twice at a time. See Of.
+	// twice at a time. See Of, and ErrEnded.
 	Source func(context.Context) (Round, error)
 
 	// Title is the heading. Default: heatsink.
@@ -53,6 +53,10 @@ type Options struct {
 	Hosts []string
 }
 
+// ErrEnded is wrapped by the error of a Source that has come to its end, or pauses, as it was meant to. The page says so calmly, and
+// shows what it has.
+var ErrEnded = errors.New("ended")
+
 // Of returns a Source of a recorder. The page lists as many keys as its reports do: see heat.Options.Top.
 func Of(recorder *heat.Recorder) func(context.Context) (Round, error) {
 	return func(context.Context) (Round, error) { return Round{Report: recorder.Report()}, nil }
@@ -85,6 +89,9 @@ func (o *Options) defaults() {
 func (o *Options) reason(err error) string {
 	if o.Redact == nil {
 		return err.Error()
+	}
+	if errors.Is(err, ErrEnded) {
+		return "the source has ended"
 	}
 	if coded := (interface{ ErrorCode() string })(nil); errors.As(err, &coded) {
 		return coded.ErrorCode() + ", the rest is hidden, because it may name keys"

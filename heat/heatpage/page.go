@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -103,7 +104,7 @@ func (p *Page) step(ctx context.Context) {
 	defer p.mu.Unlock()
 	p.encoded = nil
 	if err != nil {
-		p.frame.Lost = p.options.reason(err)
+		p.frame.Lost, p.frame.Ended = p.options.reason(err), errors.Is(err, ErrEnded)
 		p.send(p.frame)
 		return
 	}

@@ -175,6 +175,31 @@ func TestRun(t *testing.T) {
 	})
 }
 
+// A source that has ended as it was meant to is no trouble.
+func TestSourcesEnd(t *testing.T) {
+	hide := func(dst, _ []byte) []byte { return append(dst, "hidden"...) }
+	for _, test := range []struct {
+		source error
+		redact func(dst, key []byte) []byte
+		want   string
+		ended  bool
+	}{
+		{fmt.Errorf("the demo has %w", ErrEnded), nil, "the demo has ended", true},
+		{fmt.Errorf("the act of SECRET has %w", ErrEnded), hide, "the source has ended", true},
+		{errors.New("no access"), nil, "no access", false},
+		{nil, nil, "", false},
+	} {
+		page, err := New(Options{Redact: test.redact, Source: func(context.Context) (Round, error) { return reportOf(noon, 1), test.source }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page.step(context.Background())
+		if f := page.frame; f.Lost != test.want || f.Ended != test.ended {
+			t.Errorf("%v: got %q, ended %t", test.source, f.Lost, f.Ended)
+		}
+	}
+}
+
 // recorder is a client that takes whatever it is sent.
 type recorder struct {
 	*httptest.ResponseRecorder

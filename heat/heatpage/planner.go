@@ -1,6 +1,7 @@
 package heatpage
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ type planner map[string]planned
 
 type planned struct {
 	at            time.Time
+	of            string // the kind and the severity of its finding
 	text, snippet string
 }
 
@@ -27,19 +29,22 @@ const (
 
 // of returns the plan for the key of a finding, "" if there is none.
 func (p planner) of(r *round.Round, findings []heat.Finding, f *heat.Finding) (text, snippet string) {
-	if f.Key == "" {
+	if f.Key == "" || f.Kind == heat.KeyGrew {
 		return "", ""
 	}
-	id := f.Resource.String() + "|" + f.Key
+	id, of := f.Resource.String()+"|"+f.Key, fmt.Sprint(f.Kind, f.Severity, r.Ledger(f.Resource, f.Key) != nil)
 	known, there := p[id]
-	if there && r.To.Sub(known.at) < planFor {
+	if there && known.of == of && r.To.Sub(known.at) < planFor {
 		return known.text, known.snippet
 	}
 	if !there && len(p) >= mostPlans {
 		clear(p)
 	}
-	known = planned{at: r.To}
+	known = planned{at: r.To, of: of}
 	seen := observed.Of([]heat.Report{r.Report})
+	for i := range r.Ledgers[f.Resource.String()] {
+		seen.Grow(f.Resource, r.Ledgers[f.Resource.String()][i].Key)
+	}
 	seen.Judge(findings)
 	for _, k := range seen.Hottest(mostPlans) {
 		if !k.Has(f.Key) || k.Resource() != f.Resource {
@@ -50,10 +55,19 @@ func (p planner) of(r *round.Round, findings []heat.Finding, f *heat.Finding) (t
 			var b strings.Builder
 			if err = plans[0].WriteBrief(&b); err == nil {
 				known.snippet = plans[0].Snippet
-				known.text = strings.TrimSuffix(strings.TrimSpace(b.String()), strings.TrimSpace(known.snippet))
+				known.text = without(b.String(), known.snippet)
 			}
 		}
 	}
 	p[id] = known
 	return known.text, known.snippet
+}
+
+// without returns a plan without its snippet, which the page shows by itself. Notes may follow it.
+func without(text, snippet string) string {
+	if snippet == "" {
+		return strings.TrimSpace(text)
+	}
+	before, after, _ := strings.Cut(text, snippet)
+	return strings.TrimSpace(strings.TrimSpace(before) + "\n" + strings.TrimSpace(after))
 }

@@ -236,9 +236,9 @@ func TestPageDrawsWhatTheEngineMeasured(t *testing.T) {
 	if text := ask[string](t, b, `document.getElementById("cell").textContent + "\n" + document.getElementById("detail").textContent`); !strings.Contains(text, "POST#viral") || !strings.Contains(text, "write units/s") || !strings.Contains(text, "partitions") {
 		t.Errorf("the selected cell says %q", text)
 	}
-	if text := ask[string](t, b, `document.getElementById("keys").textContent`); !strings.Contains(text, "POST#viral") || !strings.Contains(text, "its partition serves no more writes") {
-		t.Errorf("the list of keys says %q", text)
-	}
+	s.put(t, "POST#viral", 100)
+	b.until(t, `/POST#viral.*its partition serves no more writes/.test(document.getElementById("keys").textContent)`)
+	b.until(t, `!document.getElementById("keys").textContent.includes("serves no more writes")`) // it is over
 	b.noFaults(t, s.url)
 }
 
@@ -344,6 +344,11 @@ func TestPageIsAccessible(t *testing.T) {
 	b.until(t, `innerWidth === 375`)
 	if wide := ask[int](t, b, `document.documentElement.scrollWidth`); wide > 375 {
 		t.Errorf("on a phone the page is %d wide", wide)
+	}
+	// No table has a column of single letters, not on a phone either: what has no room is scrolled.
+	narrow := ask[[]string](t, b, `[...document.querySelectorAll("table")].flatMap((t) => [...t.rows].map((r) => r.cells[0])).filter((c) => c.getBoundingClientRect().width < 50 || c.offsetHeight > 90).map((c) => c.closest("div").id + ": " + c.textContent)`)
+	if tables := ask[int](t, b, `document.querySelectorAll("#partitions table, #flows table").length`); tables != 2 || len(narrow) > 0 {
+		t.Errorf("of %d tables, first columns have no room: %q", tables, narrow)
 	}
 	b.noFaults(t, s.url)
 }

@@ -255,6 +255,23 @@ func grown() heat.Report {
 	return report
 }
 
+// A source that knows the sort key fills it in. A key whose ledger is known gets no fixed shards.
+func TestPlansFillInWhatIsKnown(t *testing.T) {
+	report := written(980, 900, "LIKES")
+	report.Resources[0].Sort = []string{"at"}
+	_, p := both(t, report)
+	if !strings.Contains(p.Snippet, `SortKey:      "at"`) || strings.Contains(p.Snippet, "Fill in") {
+		t.Errorf("got %s", p.Snippet)
+	}
+	seen := observed.Of([]heat.Report{report})
+	seen.Grow(heat.Resource{Table: "views"}, "LIKES")
+	seen.Grow(heat.Resource{Table: "views"}, "UNKNOWN")
+	plans, err := seen.Plans(plan.Workload{}, seen.Hottest(2), nil)
+	if err != nil || len(plans) != 1 || plans[0].Strategy != plan.Leave || plans[0].Snippet != "" {
+		t.Errorf("got %v, %v", plans, err)
+	}
+}
+
 // The peaks of shards at different times are not wanted at one time.
 func TestPlansOfShardsThatPeakedAtDifferentTimes(t *testing.T) {
 	report := grown()

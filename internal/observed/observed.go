@@ -69,12 +69,17 @@ func Of(reports []heat.Report) Seen {
 	}
 	for _, report := range reports {
 		for _, d := range report.Decisions {
-			if o := all.of(d.Resource); o != nil && o.by[d.Key] != "" {
-				o.rate(d.Key).Adaptive = true // the control law decides about it
-			}
+			all.Grow(d.Resource, d.Key) // the control law decides about it
 		}
 	}
 	return all
+}
+
+// Grow marks a key whose ledger says that it grows by itself: a plan gives it no fixed shards.
+func (all Seen) Grow(of heat.Resource, key string) {
+	if o := all.of(of); o != nil && o.by[key] != "" {
+		o.rate(key).Adaptive = true
+	}
 }
 
 func (all Seen) of(r heat.Resource) *observation {
@@ -299,6 +304,9 @@ func (all Seen) placed(w plan.Workload, o *observation) plan.Workload {
 	}
 	if len(r.Key) == 1 {
 		w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, r.Key[0])
+	}
+	if len(r.Sort) == 1 {
+		w.Names.SortKey = cmp.Or(w.Names.SortKey, r.Sort[0])
 	}
 	if c := r.Capacity; c != nil {
 		w.Table.WarmWrites = cmp.Or(w.Table.WarmWrites, c.WarmWrites)

@@ -3,6 +3,7 @@ package round
 import (
 	"time"
 
+	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/layout"
 )
 
@@ -21,4 +22,15 @@ type Ledger struct {
 	At  time.Time `json:"at,omitzero"`
 
 	History []layout.Width `json:"history,omitempty"` // the oldest first
+}
+
+// Ledger returns the ledger of a key, nil if it has none.
+func (r *Round) Ledger(of heat.Resource, key string) *Ledger {
+	all := r.Ledgers[of.String()]
+	for i := range all {
+		if all[i].Key == key {
+			return &all[i]
+		}
+	}
+	return nil
 }

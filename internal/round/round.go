@@ -4,6 +4,7 @@ package round
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -26,7 +27,8 @@ type Round struct {
 	Ledgers map[string][]Ledger `json:"-"`
 }
 
-// Locate fills Homes from the places of keys, which are bounds as partitions.Partition has them.
+// Locate fills Homes from the places of keys, which are bounds as partitions.Partition has them. The report learns which partition
+// holds a key, where it does not know and there is one: findings tell neighbours by that.
 func (r *Round) Locate(places map[string]map[string]string) {
 	r.Homes = make(map[string]map[string][]uint64)
 	for i := range r.Partitions {
@@ -37,6 +39,18 @@ func (r *Round) Locate(places map[string]map[string]string) {
 			homes[key] = homesOf(h, place)
 		}
 		r.Homes[name] = homes
+	}
+	for i := range r.Resources {
+		of := &r.Resources[i]
+		homes := r.Homes[of.Resource.String()]
+		for _, d := range [...]heat.Direction{heat.Read, heat.Write} {
+			keys := of.Flow(d).Keys
+			for j := range keys {
+				if home := homes[keys[j].Key]; keys[j].Partition == "" && len(home) == 1 {
+					keys[j].Partition = strconv.FormatUint(home[0], 10)
+				}
+			}
+		}
 	}
 }
 

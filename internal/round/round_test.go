@@ -31,3 +31,21 @@ func TestRedactHidesPlaces(t *testing.T) {
 		t.Errorf("got homes %v", r.Homes)
 	}
 }
+
+// A report learns which partition holds a key. It keeps what it knows, and a key that is in several has none.
+func TestLocateTellsPartitions(t *testing.T) {
+	r := Round{
+		Report: heat.Report{Resources: []heat.ResourceReport{{
+			Resource: heat.Resource{Table: "t"}, Writes: heat.Flow{Keys: []heat.KeyHeat{{Key: "alice"}, {Key: "known", Partition: "9"}, {Key: "split"}, {Key: "lost"}}},
+		}}},
+		Partitions: []partitions.Heat{{Table: "t", Partitions: []partitions.Partition{{ID: 1, Upper: "40"}, {ID: 2, Lower: "40", Upper: "8011"}, {ID: 3, Lower: "8011"}}}},
+	}
+	r.Locate(map[string]map[string]string{"t": {"alice": "30", "known": "50", "split": "80"}})
+	var got []string
+	for _, k := range r.Resources[0].Writes.Keys {
+		got = append(got, k.Key+" in "+k.Partition)
+	}
+	if want := "alice in 1, known in 9, split in , lost in "; strings.Join(got, ", ") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, ", "), want)
+	}
+}

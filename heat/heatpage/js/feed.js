@@ -23,7 +23,7 @@ function connect() {
   const events = connection.events = new EventSource("events");
   events.onmessage = (e) => take(JSON.parse(e.data));
   events.onerror = () => {
-    state.lost = "the server does not answer"; status();
+    state.lost = "the server does not answer"; state.ended = false; status();
     if (events.readyState === EventSource.CLOSED) { events.close(); setTimeout(connect, 2000); }
   };
 }

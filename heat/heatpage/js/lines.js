@@ -7,18 +7,22 @@ function newLine(id, label, level, slots, total, of) {
   return Object.assign({ id, label, level, slots, total, y: 0, h: level ? heights.key : heights.partition }, of);
 }
 
-// totals returns what each row took in the time that is drawn, by slot.
+// totals returns what each row took in the time that is drawn, by slot, and in its busiest column a second.
 function totals() {
-  const mine = new Uint8Array(state.slots.length), sums = new Float64Array(state.slots.length);
+  const mine = new Uint8Array(state.slots.length), sums = new Float64Array(state.slots.length), peaks = new Float64Array(state.slots.length);
   state.slots.forEach((r, slot) => { if (r && r.flow === view.flow) mine[slot] = 1; });
   let first = Infinity;
   for (const c of state.columns) if (c.t < first && c.r.some((slot) => mine[slot])) { first = c.t; break; }
   setPeriod(first);
   for (const c of state.columns) {
     if (c.t < period.from) continue;
-    for (let i = 0; i < c.r.length; i++) sums[c.r[i]] += c.u[i] + c.x[i];
+    for (let i = 0; i < c.r.length; i++) {
+      const took = c.u[i] + c.x[i], slot = c.r[i];
+      sums[slot] += took;
+      if (took / c.d > peaks[slot]) peaks[slot] = took / c.d;
+    }
   }
-  return { mine, sums };
+  return { mine, sums, peaks };
 }
 
 // byHeat sorts the hottest first. Lines of about the same heat keep their order, so that they do not jump about.
@@ -32,22 +36,25 @@ function logicalOf(r) {
   return r.logical || (bareShards.keys.size && bareShards.keys.has(r.key) ? r.key : "");
 }
 
+const coldest = 0.01; // of what a partition serves: a key that never took more needs no line
+
 // keyLines makes the lines of the keys inside one partition, or of all. The coldest are one line, unless all are wanted.
-function keyLines(rows, sums, prefix, level, inside) {
+function keyLines(rows, { sums, peaks }, prefix, level, inside) {
   const shards = new Map(); // by the key that they belong to
   let all = [], rest = [];
   for (const r of rows) {
     const total = sums[r.slot], folded = view.rows === "keys" && logicalOf(r), g = folded && shards.get(folded);
     if (!(total > 0)) continue;
-    if (g) { g.slots.push(r.slot); g.total += total; continue; }
-    const made = { row: r, folded, slots: [r.slot], total };
+    if (g) { g.slots.push(r.slot); g.total += total; g.peak += peaks[r.slot]; continue; }
+    const made = { row: r, folded, slots: [r.slot], total, peak: peaks[r.slot] };
     all.push(made);
     if (folded) shards.set(folded, made);
   }
   all.sort((a, b) => b.total - a.total);
   if (!view.cold) {
+    const least = coldest * limitOf();
     let kept = 0;
-    while (kept < all.length && (kept < 3 || kept < 50 && all[kept].total > all[0].total / 20)) kept++;
+    while (kept < all.length && (kept < 3 || kept < 50 && all[kept].total > all[0].total / 20 && all[kept].peak > least)) kept++;
     if (all.length - kept > 1) { rest = all.slice(kept); all = all.slice(0, kept); }
   }
   const made = all.map((g) => {
@@ -70,7 +77,7 @@ function idleLine(drawn) {
 }
 
 function makeLines() {
-  const { mine, sums } = totals(), keys = [], homes = [], others = [];
+  const took = totals(), { mine, sums } = took, keys = [], homes = [], others = [];
   for (let slot = 0; slot < mine.length; slot++) {
     if (!mine[slot]) continue;
     const r = state.slots[slot];
@@ -79,8 +86,8 @@ function makeLines() {
   const partitions = homes.map((p) => newLine("#" + p.number, "partition #" + p.number, 0, [p.slot], sums[p.slot], { partition: p.number, order: p.number }));
   const drawn = new Set(partitions.filter((l) => l.total > 0).map((l) => l.partition));
   if (view.rows === "partitions") lines = [...partitions.filter((l) => l.total > 0).sort((a, b) => a.partition - b.partition), ...idleLine(drawn)];
-  else if (!partitions.length) lines = keyLines(keys, sums, "", 0);
-  else lines = blocks(partitions.sort(byHeat), keys, sums, drawn);
+  else if (!partitions.length) lines = keyLines(keys, took, "", 0);
+  else lines = blocks(partitions.sort(byHeat), keys, took, drawn);
   if (view.rows !== "partitions") for (const o of others) if (sums[o.slot] > 0) lines.push(newLine("others", "other keys", 0, [o.slot], sums[o.slot], { others: true }));
   let y = 0;
   for (const l of lines) {
@@ -90,8 +97,8 @@ function makeLines() {
 }
 
 // blocks draws keys inside their partitions.
-function blocks(partitions, keys, sums, drawn) {
-  const inside = new Map(), lost = [];
+function blocks(partitions, keys, took, drawn) {
+  const inside = new Map(), lost = [], { sums } = took;
   for (const r of keys) {
     if (!(sums[r.slot] > 0)) continue;
     let found = false;
@@ -103,8 +110,8 @@ function blocks(partitions, keys, sums, drawn) {
     if (!found) lost.push(r);
   }
   const all = [];
-  for (const p of partitions) if (p.total > 0) all.push(p, ...keyLines(inside.get(p.partition) || [], sums, p.id + "|", 1, true));
-  const rest = keyLines(lost, sums, "?|", 1);
+  for (const p of partitions) if (p.total > 0) all.push(p, ...keyLines(inside.get(p.partition) || [], took, p.id + "|", 1, true));
+  const rest = keyLines(lost, took, "?|", 1);
   if (rest.length) all.push(newLine("?", "other partitions", 0, [], 0, { heading: true }), ...rest);
   return [...all, ...idleLine(drawn)];
 }

@@ -14,10 +14,10 @@ function panels() {
 const sources = { live: "calls of this process", engine: "the local engine", stream: "the stream of the table" };
 
 function status() {
-  const e = $("status"), lost = state.lost && !connection.saved;
+  const e = $("status"), lost = state.lost && !state.ended && !connection.saved;
   e.className = lost ? "lost" : "";
   say(e, connection.saved ? `saved ${new Date(state.now).toLocaleString()}, from ${sources[state.source] || state.source}` :
-    lost ? `no figures: ${state.lost}` : view.paused ? "paused" : "live: " + (sources[state.source] || state.source || "no figures yet"));
+    lost ? `no figures: ${state.lost}` : state.lost ? state.lost : view.paused ? "paused" : "live: " + (sources[state.source] || state.source || "no figures yet"));
   const title = safe(state.title);
   if (document.title !== title) document.title = title;
   say($("title"), title);

@@ -182,7 +182,7 @@ function ticks(g) {
   g.fillText("time", 6, 11);
   if (plot.figures) { g.textAlign = "right"; g.fillText("units/s now", plot.width - 8, 11); g.textAlign = "left"; }
   g.beginPath();
-  for (let t = Math.ceil(period.from / step) * step; t <= period.to; t += step) {
+  for (let t = Math.ceil(period.from / step) * step; state.now && t <= period.to; t += step) { // before the first round it is 1970
     const at = Math.round(x(t)) + 0.5;
     if (at > plot.right - 4) continue;
     g.moveTo(at, 4); g.lineTo(at, 18);

@@ -3,7 +3,7 @@
 const keepFor = 7.6 * 3600e3; // as long as the server does
 
 const state = {
-  instance: "", title: "", source: "", now: 0, lost: "", version: 0,
+  instance: "", title: "", source: "", now: 0, lost: "", ended: false, version: 0,
   rows: new Map(), // by id
   slots: [], // rows by their place in typed arrays; undefined: free
   columns: [], // {t, d: seconds, r: slots, u: units, x: throttled}, the oldest first
@@ -29,7 +29,7 @@ function apply(f) {
   for (const part of panelParts) if (f[part] || f.flows) state[part] = f[part] || [];
   if (f.events) state.events = f.events;
   for (const flow of [...(f.known || []), ...state.flows]) state.known.set(flow.name, flow);
-  state.lost = f.lost || "";
+  state.lost = f.lost || ""; state.ended = Boolean(f.ended); // as it was meant to be
   state.source = f.source || state.source;
   state.title = f.title;
 }
