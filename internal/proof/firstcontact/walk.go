@@ -23,7 +23,7 @@ import (
 // walk does what somebody new does next: it follows docs/guide.md in a shell, and starts, loads and watches examples/shop. What must
 // come out is said by the tests of both, which it runs. Here are the steps and their times.
 func walk(ctx context.Context, p *proof) error {
-	guide, err := tests(ctx, "./internal/docs", "^TestSessions$/guide")
+	guide, err := tests(ctx, "./internal/docs", `^TestSessions$/^docs$/^guide\.md$`)
 	if err != nil {
 		return err
 	}
