@@ -129,5 +129,12 @@ func (s shot) take(ctx context.Context, url string) ([]byte, error) {
 	if _, err := chromedp.Run(tab, chromedp.Poll[bool](`heatpage.lines().length > 3 && heatpage.drawings() > 0`, chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		return nil, err
 	}
+	wide, err := chromedp.Run(tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
+	if err != nil {
+		return nil, err
+	}
+	if wide > s.width {
+		return nil, fmt.Errorf("the page is %d wide where the screen has %d", wide, s.width)
+	}
 	return chromedp.Run(tab, chromedp.CaptureScreenshot())
 }
