@@ -183,7 +183,7 @@ proof-heat: ## measure that findings are right on keys as people write them, and
 	@go run ./internal/proof/heat -only '$(ONLY)' -seed '$(SEED)'
 
 .PHONY: proof-first-contact
-proof-first-contact: ## measure what a newcomer sees: heatsink beside hand-made suffixes, the demo in a fresh clone, the lab, the page (15 minutes: ONLY=comparison,demo,aggregate,frames, WRITE=1 for the documents)
+proof-first-contact: ## measure what a newcomer sees: heatsink beside hand-made suffixes, the demo in a fresh clone, the guide, the shop, the lab, the page and its pictures (25 minutes: ONLY=comparison,results,demo,walk,aggregate,frames,pictures, WRITE=1 for the documents)
 	@go run ./internal/proof/firstcontact -only '$(ONLY)' $(if $(WRITE),-write)
 
 # DynamoDB Local and dynoxide are downloaded once. A peer that is not to be had, such as DynamoDB Local without a JVM, is "not run".

@@ -255,8 +255,10 @@ func TestDemoMeaning(t *testing.T) {
 	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "Refused: none.") || strings.Contains(got, "could not hold") {
 		t.Errorf("got %s", got)
 	}
-	r.Acts[0].Offered = 9542 // it caught up with what it had not offered before
-	if got := fmt.Sprint(r.meaning()); !strings.Contains(got, "could not hold the rate") || strings.Contains(got, "9,542 of") {
-		t.Errorf("got %s", got)
+	for offered, complains := range map[float64]bool{9542: false, 8248: false, 7600: false, 7599: true} { // more is offered to catch up
+		r.Acts[0].Offered = offered
+		if got := fmt.Sprint(r.meaning()); strings.Contains(got, "could not hold the rate") != complains {
+			t.Errorf("%v offered: got %s", offered, got)
+		}
 	}
 }

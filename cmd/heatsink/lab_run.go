@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,15 +108,15 @@ type labOutput struct {
 func (o *labOutput) register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON document")
 	cmd.Flags().BoolVar(&o.csv, "csv", false, "print the series of all runs as CSV")
-	cmd.Flags().StringVar(&o.html, "html", "", "write a report with plots into this `file`")
+	cmd.Flags().StringVar(&o.html, "html", "", "write a report with plots into this `file`, or - for stdout")
 }
 
 // run runs a scenario, shows the result, and returns it.
 func (o *labOutput) run(cmd *cobra.Command, s scenario.Scenario) (*simulate.Result, error) {
-	if o.json && o.csv {
-		return nil, errors.New("--json and --csv both write to stdout: give one of them")
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	if o.html != "" {
+	if o.html != "" && o.html != "-" {
 		if err := checkOutput(o.html); err != nil {
 			return nil, fmt.Errorf("--html: %w", err)
 		}
@@ -140,8 +141,26 @@ func (o *labOutput) run(cmd *cobra.Command, s scenario.Scenario) (*simulate.Resu
 	return &result, o.write(cmd, &result)
 }
 
+// check refuses two documents on stdout.
+func (o *labOutput) check() error {
+	var taken []string
+	for flag, given := range map[string]bool{"--json": o.json, "--csv": o.csv, "--html -": o.html == "-"} {
+		if given {
+			taken = append(taken, flag)
+		}
+	}
+	if len(taken) < 2 {
+		return nil
+	}
+	slices.Sort(taken)
+	return fmt.Errorf("%s write to stdout: give one of them", strings.Join(taken, " and "))
+}
+
 // write prints a result, also if its file cannot be written: the simulation may have taken long.
 func (o *labOutput) write(cmd *cobra.Command, result *simulate.Result) error {
+	if o.html == "-" {
+		return report.HTML(cmd.OutOrStdout(), result)
+	}
 	var fault error
 	if o.html != "" {
 		fault = writeOutput(o.html, func(w io.Writer) error { return report.HTML(w, result) })

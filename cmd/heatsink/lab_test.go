@@ -37,6 +37,11 @@ func TestLabShowThenRun(t *testing.T) {
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "<svg") {
 		t.Errorf("got %v", err)
 	}
+	t.Chdir(dir)
+	stdout, stderr, code = command(t, "lab", "run", file, "--html", "-")
+	if _, err := os.Stat("-"); code != 0 || !strings.HasPrefix(stdout, "<!doctype html>") || strings.Contains(stderr, "wrote") || err == nil {
+		t.Errorf("exit %d, %.200s%s, a file named -: %v", code, stdout, stderr, err == nil)
+	}
 	first, _, _ := command(t, "lab", "run", file, "--csv", "--seed", "3")
 	second, _, _ := command(t, "lab", "run", file, "--csv", "--seed", "3")
 	if first != second || !strings.HasPrefix(first, "scenario,layout,second,") {
@@ -68,7 +73,8 @@ func TestLabErrors(t *testing.T) {
 		{[]string{"run", wrong}, `line 2: a scenario has no field "laod"; its fields are`},
 		{[]string{"run", large}, "set mode: aggregate"},
 		{[]string{"run", filepath.Join(dir, "none.yaml")}, "no such file"},
-		{[]string{"run", "cost", "--json", "--csv"}, "give one of them"},
+		{[]string{"run", "cost", "--json", "--csv"}, "--csv and --json write to stdout: give one of them"},
+		{[]string{"run", "cost", "--json", "--html", "-"}, "--html - and --json write to stdout: give one of them"},
 		{[]string{"show", "nothing"}, "there is no scenario"},
 		{[]string{"replay", wrong}, "not a report"},
 	} {

@@ -83,6 +83,7 @@ func play(t *testing.T, dir, address string, p page) {
 			continue
 		}
 		ran++
+		script += fmt.Sprintf(clock, b.line)
 		if b.mark == "meanwhile" { // it runs already
 			script += fmt.Sprintf("wait $!; echo '%s%d'\ncat meanwhile.txt\n", marker, b.line)
 		} else {
@@ -95,6 +96,7 @@ func play(t *testing.T, dir, address string, p page) {
 	if ran == 0 {
 		t.Fatal("no command is run: leave the page out of the table")
 	}
+	script += fmt.Sprintf(clock, 0)
 	work := t.TempDir()
 	shell := exec.CommandContext(t.Context(), "bash", "-c", strings.NewReplacer(documented, address, ":8080", ":0").Replace(script))
 	shell.Dir = work
@@ -108,6 +110,7 @@ func play(t *testing.T, dir, address string, p page) {
 		t.Fatalf("%v, after\n%s", err, text[max(0, len(text)-2000):])
 	}
 	t.Log(text)
+	timed(t, filepath.Join(work, "clock.txt"), p)
 	if p.path == measured {
 		wrong, busy := uncooled(text)
 		if wrong != "" {
@@ -123,6 +126,32 @@ func play(t *testing.T, dir, address string, p page) {
 		if want, ok := shown[number]; ok {
 			compare(t, want, printed)
 		}
+	}
+}
+
+// clock notes when a block begins. Shells before Bash 5 do not tell the time.
+const clock = `echo "%d ${EPOCHREALTIME:-0}" >>clock.txt` + "\n"
+
+// timed logs how long each block of commands took: make proof-first-contact reads it.
+func timed(t *testing.T, file string, p page) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, began := 0, 0.0
+	for entry := range strings.Lines(string(text)) {
+		next, at := 0, 0.0
+		if _, err := fmt.Sscanf(strings.ReplaceAll(entry, ",", "."), "%d %f", &next, &at); err != nil {
+			t.Fatalf("%q: %v", entry, err)
+		}
+		for _, b := range p.blocks {
+			if line != 0 && b.line == line {
+				command, _, _ := strings.Cut(b.text, "\n")
+				t.Logf("step: %.1f s, line %d: %s", at-began, line, command)
+			}
+		}
+		line, began = next, at
 	}
 }
 

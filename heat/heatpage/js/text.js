@@ -2,7 +2,8 @@
 
 const $ = (id) => document.getElementById(id);
 
-const number = (v) => v >= 100 ? Math.round(v).toLocaleString("en-US") : String(Math.round(v * 10) / 10);
+const whole = new Intl.NumberFormat("en-US"); // toLocaleString would look for the language each time
+const number = (v) => v >= 100 ? whole.format(Math.round(v)) : String(Math.round(v * 10) / 10);
 const between = (k) => k.high - k.low > 0.02 * k.high + 0.1 ? `${number(k.low)} to ${number(k.high)}` : number(k.low);
 const milliseconds = (ns) => ns ? (ns / 1e6).toFixed(1) + " ms" : "–";
 const percent = (share) => Math.round(share * 100) + " %";

@@ -15,16 +15,21 @@ import (
 	"os/signal"
 )
 
-// The budgets of a new round, of pointing, of scrolling and of a click, in milliseconds.
-const (
-	budgetP50 = 16
-	budgetP99 = 50
+// budget is how many milliseconds something may take, at the median and at the 99th percentile.
+type budget struct{ p50, p99 float64 }
+
+var (
+	// gesture is for pointing, scrolling and clicking, which go on from frame to frame: a screen has one in 16 ms.
+	gesture = budget{16, 50}
+
+	// round is for what the server tells, once a second. It draws the whole picture anew. Below 100 ms, people notice no delay.
+	round = budget{50, 100}
 )
 
 func main() {
 	keys := flag.Int("keys", 10_000, "keys, each with traffic in every second")
 	samples := flag.Int("samples", 100, "samples of each kind")
-	budget := flag.Bool("budget", true, "exit with 1 if a figure is above its budget")
+	strict := flag.Bool("budget", true, "exit with 1 if a figure is above its budget")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer cancel()
@@ -36,8 +41,12 @@ func main() {
 		fmt.Fprintln(os.Stderr, "frames:", err)
 		os.Exit(2)
 	}
-	if *budget && !result.Within {
-		fmt.Fprintf(os.Stderr, "frames: above the budget of %d ms at the median and %d ms at the 99th percentile\n", budgetP50, budgetP99)
+	if *strict && !result.Within {
+		for name, f := range result.Millis {
+			if !f.Within {
+				fmt.Fprintf(os.Stderr, "frames: %s takes %v ms at the median and %v ms at the 99th percentile: want %v and %v at most\n", name, f.P50, f.P99, f.MostP50, f.MostP99)
+			}
+		}
 		os.Exit(1)
 	}
 }

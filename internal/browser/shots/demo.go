@@ -19,8 +19,8 @@ import (
 	"github.com/heatsink-go/heatsink/internal/browser"
 )
 
-// demo takes a picture of heatsink demo in a terminal: its first and its last act, and the figures.
-func demo(ctx context.Context, path string) error {
+// demo takes pictures of heatsink demo in a terminal, dark and light: its first and its last act, and the figures.
+func demo(ctx context.Context, out string) error {
 	dir, err := os.MkdirTemp("", "shots")
 	if err != nil {
 		return err
@@ -30,10 +30,24 @@ func demo(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(dir, "demo.html")
-	if err := os.WriteFile(file, []byte(frame(excerpt(lines(text)))), 0o644); err != nil {
+	screen := lines(text)
+	if err := held(screen); err != nil {
 		return err
 	}
+	for name, theme := range map[string]string{"demo.png": dark, "demo-light.png": light} {
+		file := filepath.Join(dir, "demo.html")
+		if err := os.WriteFile(file, []byte(frame(excerpt(screen), theme)), 0o644); err != nil {
+			return err
+		}
+		if err := photograph(ctx, file, filepath.Join(out, name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// photograph takes a picture of a terminal.
+func photograph(ctx context.Context, file, path string) error {
 	tab, end, err := browser.Open(ctx, 860, 800)
 	if err != nil {
 		return err
@@ -105,18 +119,24 @@ func excerpt(all []string) []string {
 	return kept
 }
 
+// The colours of a terminal: text and ground, those of its bar, and those that the demo uses.
+const (
+	dark  = "--text: #d7dee6; --ground: #0d1117; --bar: #21262d; --title: #9da7b3; --green: #56c271; --red: #ff7b72; --bold: #ffffff"
+	light = "--text: #24292f; --ground: #ffffff; --bar: #e6eaef; --title: #57606a; --green: #1a7f37; --red: #cf222e; --bold: #000000"
+)
+
 // frame is a terminal with lines.
-func frame(all []string) string {
+func frame(all []string, theme string) string {
 	text := html.EscapeString(strings.Join(all, "\n"))
 	for code, class := range map[string]string{"32": "green", "31": "red", "1": "bold"} {
 		text = strings.ReplaceAll(text, "\x1b["+code+"m", `<span class="`+class+`">`)
 	}
 	text = strings.ReplaceAll(text, "\x1b[0m", "</span>")
 	return `<!doctype html><meta charset="utf-8"><style>
-body { margin: 0; background: transparent; }
-#terminal { width: 820px; background: #0d1117; color: #d7dee6; border-radius: 10px; overflow: hidden; }
-#bar { background: #21262d; color: #9da7b3; font: 12px system-ui, sans-serif; padding: 8px 14px; }
+body { margin: 0; background: transparent; ` + theme + ` }
+#terminal { width: 820px; background: var(--ground); color: var(--text); border: 1px solid var(--bar); border-radius: 10px; overflow: hidden; box-sizing: border-box; }
+#bar { background: var(--bar); color: var(--title); font: 12px system-ui, sans-serif; padding: 8px 14px; }
 pre { margin: 0; padding: 14px 18px 18px; font: 13px/1.42 "DejaVu Sans Mono", ui-monospace, monospace; }
-.green { color: #56c271; } .red { color: #ff7b72; } .bold { font-weight: 700; color: #ffffff; }
+.green { color: var(--green); } .red { color: var(--red); } .bold { font-weight: 700; color: var(--bold); }
 </style><div id="terminal"><div id="bar">heatsink demo</div><pre>` + text + `</pre></div>`
 }

@@ -1,7 +1,9 @@
 // Shots makes the pictures of the documentation: the page while a key burns and cools down, light, dark and on a phone, and the
-// demo in a terminal. Run it in internal/browser:
+// demo in a terminal, dark and light. Run it in internal/browser:
 //
 //	go run ./shots -out ../../docs/images
+//
+// It stores no picture that is empty or too large. It stores none of a load that this machine could not offer: then the exit code is 3.
 package main
 
 import (
@@ -29,9 +31,15 @@ func main() {
 	only := flag.String("only", "", "page or demo: only these pictures")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer cancel()
-	if err := run(ctx, *out, *saved, *only); err != nil {
+	err := run(ctx, *out, *saved, *only)
+	cancel()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "shots:", err)
+	}
+	switch {
+	case errors.Is(err, errTooSlow):
+		os.Exit(3)
+	case err != nil:
 		os.Exit(1)
 	}
 }
@@ -46,7 +54,7 @@ func run(ctx context.Context, out, saved, only string) error {
 		}
 	}
 	if only != "page" {
-		return demo(ctx, filepath.Join(out, "demo.png"))
+		return demo(ctx, out)
 	}
 	return nil
 }
@@ -120,6 +128,13 @@ func (s shot) take(ctx context.Context, url string) ([]byte, error) {
 	}
 	if _, err := chromedp.Run(tab, chromedp.Poll[bool](`heatpage.lines().length > 3 && heatpage.drawings() > 0`, chromedp.WithPollingTimeout(time.Minute))); err != nil {
 		return nil, err
+	}
+	wide, err := chromedp.Run(tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
+	if err != nil {
+		return nil, err
+	}
+	if wide > s.width {
+		return nil, fmt.Errorf("the page is %d wide where the screen has %d", wide, s.width)
 	}
 	return chromedp.Run(tab, chromedp.CaptureScreenshot())
 }

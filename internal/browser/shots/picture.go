@@ -19,6 +19,9 @@ func store(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
+	if err := filled(full); err != nil {
+		return err
+	}
 	small := image.NewPaletted(full.Bounds(), palette(full))
 	draw.Draw(small, small.Bounds(), full, full.Bounds().Min, draw.Src)
 	var b bytes.Buffer
@@ -30,6 +33,22 @@ func store(path string, data []byte) error {
 	}
 	fmt.Printf("%s: %v, %d KB\n", filepath.Base(path), full.Bounds().Max, b.Len()>>10)
 	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// filled refuses a picture of nothing: it has few colours, or nearly all of it is one of them.
+func filled(of image.Image) error {
+	counts, most, pixels := make(map[color.Color]int), 0, of.Bounds().Dx()*of.Bounds().Dy()
+	for y := of.Bounds().Min.Y; y < of.Bounds().Max.Y; y++ {
+		for x := of.Bounds().Min.X; x < of.Bounds().Max.X; x++ {
+			c := of.At(x, y)
+			counts[c]++
+			most = max(most, counts[c])
+		}
+	}
+	if len(counts) < 16 || float64(most) > 0.98*float64(pixels) {
+		return fmt.Errorf("the picture is empty: it has %d colours, and %d of its %d pixels are the same", len(counts), most, pixels)
+	}
+	return nil
 }
 
 // palette returns the most frequent colours of an image. Those of 15 bits that look alike are one.

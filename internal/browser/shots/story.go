@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -43,6 +44,8 @@ type story struct {
 	plain    *dynamodb.Client
 	adaptive *heatsink.Collection[order]
 	running  sync.WaitGroup
+
+	due, begun atomic.Int64 // puts that were to begin, and that did
 }
 
 // tell plays the story, and writes the page that shows it.
@@ -75,7 +78,13 @@ func tell(ctx context.Context, w io.Writer) (err error) {
 	s.running.Go(func() { page.Run(playing) })
 	s.write(playing)
 	s.running.Wait()
-	return errors.Join(ctx.Err(), page.Export(w))
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := enough("the story of the page", float64(s.begun.Load()), float64(s.due.Load())); err != nil {
+		return err
+	}
+	return page.Export(w)
 }
 
 func (s *story) round(ctx context.Context) (r heatpage.Round, err error) {
@@ -122,13 +131,16 @@ func (s *story) write(ctx context.Context) {
 // pace calls do so often each second, at most 200 at a time.
 func (s *story) pace(ctx context.Context, perSecond int, do func(n int)) {
 	slots := make(chan struct{}, 200)
-	next := time.Now()
+	start := time.Now()
+	next := start
+	defer func() { s.due.Add(int64(time.Since(start).Seconds() * float64(perSecond))) }()
 	for n := 0; ctx.Err() == nil; n++ {
 		next = next.Add(time.Second / time.Duration(perSecond))
 		if sleep(ctx, time.Until(next)) != nil {
 			break
 		}
 		slots <- struct{}{}
+		s.begun.Add(1)
 		s.running.Go(func() { defer func() { <-slots }(); do(n) })
 	}
 }

@@ -48,8 +48,11 @@ func Scenario(r *heat.Report, o Options) (scenario.Scenario, error) {
 		return s, err
 	}
 	elapsed := r.Elapsed()
-	if elapsed > time.Minute {
+	switch {
+	case elapsed > time.Minute:
 		elapsed = elapsed.Round(time.Second)
+	case elapsed > time.Second: // people read the time in the title
+		elapsed = elapsed.Round(100 * time.Millisecond)
 	}
 	if elapsed <= 0 {
 		return s, fmt.Errorf("%w: a report of source %q shows stored items, not operations over time; record traffic with heatsink top --json or heatsink audit --stream --json", ErrNoTraffic, r.Source)

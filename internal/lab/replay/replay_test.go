@@ -186,6 +186,23 @@ func TestLongAndLarge(t *testing.T) {
 	}
 }
 
+// A short report has a time that people can read.
+func TestTimeIsRounded(t *testing.T) {
+	for elapsed, want := range map[time.Duration]string{
+		16256866548 * time.Nanosecond: "15.3s", 59962 * time.Millisecond: "59s", 2345 * time.Millisecond: "1.3s", 600 * time.Millisecond: "1s",
+	} {
+		r := recorded()
+		r.To = from.Add(elapsed)
+		s, err := Scenario(r, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Duration.String(); got != want {
+			t.Errorf("%v: got %s, want %s", elapsed, got, want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	stored := recorded()
 	stored.Source, stored.To = heat.Scan, stored.From

@@ -2,12 +2,17 @@ package results
 
 import (
 	"bytes"
+	"encoding/binary"
 	"flag"
+	"math"
 	"os"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/heatsink-go/heatsink/internal/lab/scenario"
+	"github.com/heatsink-go/heatsink/internal/partition/sim"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 var update = flag.Bool("update", false, "write docs/results.md")
@@ -60,6 +65,26 @@ func TestClaimsNameScenarios(t *testing.T) {
 	for _, name := range scenario.Files() {
 		if !claimed[name] && unlisted[name] == "" {
 			t.Errorf("scenario %s has no claim of a document: add one, or say why not in unlisted", name)
+		}
+	}
+}
+
+// The page says on how many of 100 partitions the keys of 100 shards are, spelled by hand and by heatsink.
+func TestKeysOnPartitions(t *testing.T) {
+	for _, c := range []struct {
+		spelled layout.Format
+		want    int
+	}{{layout.DotFromOne(), 64}, {layout.Format{}, 62}} {
+		keys, err := layout.Layout{Shards: 100, Format: c.spelled}.ShardKeys("PAGE_VIEWS", time.Time{}, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		on := map[uint64]bool{}
+		for _, key := range keys {
+			on[binary.BigEndian.Uint64(sim.Place(key, ""))/(math.MaxUint64/100+1)] = true
+		}
+		if len(on) != c.want {
+			t.Errorf("%s and the others are on %d partitions, want %d", keys[0], len(on), c.want)
 		}
 	}
 }

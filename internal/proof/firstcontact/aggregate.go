@@ -41,12 +41,19 @@ func aggregate(ctx context.Context, p *proof) error {
 	if err != nil {
 		return err
 	}
+	took := time.Since(began)
 	for _, r := range result.Runs {
-		p.Tell("an hour of a million requests a second: "+r.Layout, fmt.Sprintf("%.2f %% of %.3g units served", 100*r.ServedUnits/r.OfferedUnits, r.OfferedUnits))
+		p.Tell("an hour of a million requests a second: "+r.Layout, fmt.Sprintf("%.2f %% of %.3g units served, %.2f %% of the requests throttled, %.2f %% of the operations failed",
+			100*r.ServedUnits/r.OfferedUnits, r.OfferedUnits, 100*r.ThrottledShare(), 100*r.FailedShare()))
 	}
-	p.Tell("which took", seconds(time.Since(began).Seconds()))
+	p.Must("which took", seconds(took.Seconds()), fmt.Sprintf("minutes: %s at most", seconds(mostTime.Seconds())), took <= mostTime)
 	return nil
 }
+
+const (
+	apart    = 0.02 // how far figures of both modes may be apart, as parts of what is offered, of all requests and of all operations
+	mostTime = 10 * time.Minute
+)
 
 func sideBySide(ctx context.Context, p *proof, text string) error {
 	s, err := scenario.Parse("proof.yaml", []byte(text))
@@ -65,9 +72,17 @@ func sideBySide(ctx context.Context, p *proof, text string) error {
 	}
 	for i := range s.Layouts {
 		a, b := &requests.Runs[i], &sums.Runs[i]
-		served, summed := a.ServedUnits/a.OfferedUnits, b.ServedUnits/b.OfferedUnits
-		p.Must(fmt.Sprintf("%s, %s: served of what is offered", s.Title, a.Layout),
-			fmt.Sprintf("%.2f %% by requests, %.2f %% in aggregate", 100*served, 100*summed), "within 2 %", math.Abs(served-summed) <= 0.02*served)
+		for _, f := range []struct {
+			what           string
+			one, aggregate float64
+		}{
+			{"units served of those offered", a.ServedUnits / a.OfferedUnits, b.ServedUnits / b.OfferedUnits},
+			{"requests throttled", a.ThrottledShare(), b.ThrottledShare()},
+			{"operations failed", a.FailedShare(), b.FailedShare()},
+		} {
+			p.Must(fmt.Sprintf("%s, %s: %s", s.Title, a.Layout, f.what), fmt.Sprintf("%.2f %% by requests, %.2f %% in aggregate", 100*f.one, 100*f.aggregate),
+				"within 2 %", math.Abs(f.one-f.aggregate) <= apart)
+		}
 	}
 	return nil
 }

@@ -25,7 +25,11 @@ const half, most, over = 0.5, 0.9, 1.1
 func (r *results) belowClaims() []claim {
 	one, suffix, random := r.load(oneKey, half), r.load(suffixRandom, most), r.load(heatsinkRandom, most)
 	theirs, ours := r.load(suffixHashed, most), r.load(heatsinkHashed, most)
-	equal := true
+	next, equal, same := r.load(suffixNext, most), true, true
+	for _, share := range shares {
+		with, without := r.load(suffixTimed, share), r.load(suffixRandom, share)
+		same = same && with.Offered > 0 && with.Failed == without.Failed && with.P99 == without.P99
+	}
 	for _, c := range []string{suffixRandom, suffixHashed, suffixFew, heatsinkRandom, heatsinkHashed, heatsinkFew} {
 		l := r.load(c, half)
 		equal = equal && l.Offered > 0 && l.Failed == 0 && l.P99 == r.load(suffixRandom, half).P99
@@ -45,6 +49,15 @@ func (r *results) belowClaims() []claim {
 			fmt.Sprintf("**At 0.9, random suffixes wait and heatsink does not.** The SDK sends a throttled write to the same suffix again, after up to 2 and then 4 seconds. heatsink sends it to another shard within milliseconds. %s of the writes fail with the SDK, and %s with heatsink. The 99th percentile is %s against %s.",
 				percent(suffix.Failed, suffix.Offered), percent(random.Failed, random.Offered), millis(suffix.P99), millis(random.P99)),
 			suffix.Failed > random.Failed && suffix.P99 > 10*random.P99,
+		},
+		{
+			fmt.Sprintf("**The SDK's retries of 2026 wait a little less.** `AWS_NEW_RETRIES_2026=true` switches them on, and AWS has announced them as the default. They make 4 attempts and wait up to 1, 2 and 4 seconds. At 0.9, %s of the writes to random suffixes fail with them, and the 99th percentile is %s.",
+				percent(next.Failed, next.Offered), millis(next.P99)),
+			next.P99 < suffix.P99 && next.P99 > 10*random.P99,
+		},
+		{
+			"**An HTTP timeout of a second changes nothing under load**: all answers come in time. It matters for faults.",
+			same,
 		},
 		{
 			fmt.Sprintf("**With calculated shards, the SDK fails less and waits longer.** No other shard can take such a write. At 0.9 the SDK fails %s of them and heatsink %s, because heatsink retries sooner and within a budget. The 99th percentile is %s against %s.",
@@ -133,9 +146,14 @@ func (r *results) faultClaims() []claim {
 			lost == 0 && brokenTwice == 0 && len(r.Faults) > 0,
 		},
 		{
-			fmt.Sprintf("**A write that is never answered is doubled by random suffixes**: %d of 100. The SDK waits as long as the caller does. The caller gives up and calls Put again, which draws another suffix. heatsink gives up one attempt after `Retry.Timeout` and repeats it in the same shard: %d of 100. Without `Retry.Timeout`, the caller gets an `UnknownOutcomeError`. A second Put then doubles the item, too: %d of 100.",
+			fmt.Sprintf("**A write that is never answered is doubled by random suffixes**: %d of 100. The SDK waits as long as the caller does. The caller gives up after two seconds and calls Put again, which draws another suffix. heatsink gives up one attempt after `Retry.Timeout` and repeats it in the same shard: %d of 100. Without `Retry.Timeout`, the caller gets an `UnknownOutcomeError`. A second Put then doubles the item, too: %d of 100.",
 				twice(suffixRandom, unanswered), twice(heatsinkRandom, unanswered), twice(heatsinkUntimed, unanswered)),
 			twice(suffixRandom, unanswered) > 90 && twice(heatsinkRandom, unanswered) == 0 && twice(heatsinkUntimed, unanswered) > 90,
+		},
+		{
+			fmt.Sprintf("**An HTTP timeout does the same for the SDK, if the caller waits long enough.** With one of a second, the SDK sends the request again, to the same suffix, up to two seconds later. A caller that waits two seconds in all doubles %d of 100, and one that waits four doubles %d. The retries of 2026 wait 25 ms at most after such a timeout: %d of 100.",
+				twice(suffixTimed, unanswered), twice(suffixPatient, unanswered), twice(suffixNextTimed, unanswered)),
+			twice(suffixTimed, unanswered) > 20 && twice(suffixTimed, unanswered) < 80 && twice(suffixPatient, unanswered)+twice(suffixNextTimed, unanswered) == 0,
 		},
 		{
 			fmt.Sprintf("**After a kill, random shards double an item with heatsink as well**: %d of 100, and %d with the SDK. The process that repeats the write cannot know the shard of the first.",

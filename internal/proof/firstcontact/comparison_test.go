@@ -87,7 +87,6 @@ func measureSpread(t *testing.T, counts ...int) (all []spreadResult) {
 // TestComparison measures for a few seconds of load, and compares with the figures that are kept. For the proof it measures as long as
 // it is told, and leaves the result.
 func TestComparison(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "") // it would change the SDK's defaults
 	got := measure(t, *long)
 	if *resultFile != "" {
 		file, err := json.Marshal(got)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"net/http"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -55,7 +57,12 @@ type store struct {
 // open starts a process of a contestant. Options are for its client.
 func (w *world) open(contestant string, options ...func(*dynamodb.Options)) store {
 	w.Helper()
-	client := w.db.Client(append([]func(*dynamodb.Options){w.watch.Option, w.retries}, options...)...)
+	options = append([]func(*dynamodb.Options){w.watch.Option, w.retries}, options...)
+	switch contestant {
+	case suffixTimed, suffixPatient, suffixNextTimed:
+		options = append(options, timed)
+	}
+	client := w.db.Client(options...)
 	bySuffix := func(count, limit int, pick func(string) int) store {
 		s := &suffixes{client: client, table: table, count: count, pick: pick}
 		return store{
@@ -72,7 +79,7 @@ func (w *world) open(contestant string, options ...func(*dynamodb.Options)) stor
 			newest: func(ctx context.Context, n int) ([]string, error) { return s.Newest(ctx, key, n) },
 			width:  fixed(1),
 		}
-	case suffixRandom:
+	case suffixRandom, suffixTimed, suffixPatient, suffixNext, suffixNextTimed:
 		return bySuffix(manyShards, newest, randomSuffix(manyShards, w.dice.intN))
 	case suffixWhole:
 		return bySuffix(manyShards, 0, randomSuffix(manyShards, w.dice.intN))
@@ -160,11 +167,37 @@ func (w *world) firstGrowth() time.Time {
 	return w.grew
 }
 
-// retries are the SDK's own, with its defaults: 3 attempts, and up to 2 and 4 seconds between them. Only its jitter comes from our dice,
-// so that a run can be repeated.
+// newRetries is the name of the SDK's switch for its retries of 2026. The SDK looks at it whenever it retries.
+const newRetries = "AWS_NEW_RETRIES_2026"
+
+// switched sets the SDK's switch for a contestant, whatever it is on this machine.
+func switched(t *testing.T, contestant string) {
+	t.Setenv(newRetries, map[bool]string{true: "true", false: ""}[contestant == suffixNext || contestant == suffixNextTimed])
+}
+
+// retries are the SDK's own, with its defaults: 3 attempts, and up to 2 and 4 seconds between them. Those of 2026 are 4, and up to 1, 2 and
+// 4 seconds after a throttle. Only the jitter comes from our dice, so that a run can be repeated.
 func (w *world) retries(o *dynamodb.Options) {
+	if os.Getenv(newRetries) == "true" {
+		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
+			o.MaxAttempts = 4 // a client of DynamoDB sets it so
+			o.Backoff = jitter2026{w.dice, o.MaxBackoff, retry.IsErrorThrottles(o.Throttles)}
+		})
+		return
+	}
 	o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) { o.Backoff = jitter{w.dice, o.MaxBackoff} })
 }
+
+// timed is what WithTimeout of the SDK's BuildableClient does: it sets the Timeout of its http.Client. Then an attempt that is not
+// answered ends, and is repeated.
+func timed(o *dynamodb.Options) {
+	o.HTTPClient = &http.Client{Timeout: answerTime, Transport: transport{o.HTTPClient}}
+}
+
+// transport makes a client the way of another.
+type transport struct{ dynamodb.HTTPClient }
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t.Do(r) }
 
 // jitter is the SDK's ExponentialJitterBackoff, whose random numbers cannot be given.
 type jitter struct {
@@ -177,6 +210,21 @@ func (j jitter) BackoffDelay(attempt int, _ error) (time.Duration, error) {
 		return j.most, nil
 	}
 	return time.Duration(j.dice.float64() * float64(time.Second) * float64(int(1)<<attempt)), nil
+}
+
+// jitter2026 is the SDK's backoff of 2026: shorter after a fault than after a throttle.
+type jitter2026 struct {
+	dice      *dice
+	most      time.Duration
+	throttled retry.IsErrorThrottle
+}
+
+func (j jitter2026) BackoffDelay(attempt int, err error) (time.Duration, error) {
+	base := 25 * time.Millisecond // a client of DynamoDB sets it so
+	if j.throttled.IsErrorThrottle(err) == aws.TrueTernary {
+		base = time.Second
+	}
+	return time.Duration(j.dice.float64() * float64(min(base<<attempt, j.most))), nil
 }
 
 // dice are seeded random numbers for any goroutine.

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,12 +39,70 @@ func demo(ctx context.Context, p *proof) error {
 		return fmt.Errorf("go build: %w: %s", err, scenario.End(text))
 	}
 	p.Tell("fetching the modules and building, with empty caches", seconds(built.Seconds()))
-	ran, text, err := fresh.do(fresh.clone, "go", "run", "./cmd/heatsink", "demo")
+	seen := &sights{began: time.Now()}
+	ran, err := fresh.watch(seen, fresh.clone, "go", "run", "./cmd/heatsink", "demo")
 	p.Must("go run ./cmd/heatsink demo", outcome(err), "exit code 0", err == nil)
+	p.Must("a partition throttles on the screen, after", within(seen.hot), soon, seen.hot > 0 && seen.hot <= time.Minute)
+	p.Must("the same load is spread and nothing is throttled, after", within(seen.cool), soon, seen.cool > 0 && seen.cool <= time.Minute)
 	p.Tell("the demo, with linking it", seconds(ran.Seconds()))
 	p.Tell("from nothing to the end of the demo", seconds((cloned + built + ran).Seconds()))
-	fmt.Fprintf(p.Out, "%s\n", text)
+	fmt.Fprintf(p.Out, "%s\n", &seen.text)
 	return nil
+}
+
+const soon = "a minute at most from go run, after the build"
+
+func within(d time.Duration) string {
+	if d == 0 {
+		return "never"
+	}
+	return seconds(d.Seconds())
+}
+
+// sights is the screen of a demo, and when somebody who looks at it sees what it is about.
+type sights struct {
+	began     time.Time
+	text      bytes.Buffer
+	line      []byte        // that is being written
+	hot, cool time.Duration // from the start: 0 is not yet
+}
+
+// second is a line of the demo about one second: what was offered, accepted and refused, and the requests that were throttled.
+var second = regexp.MustCompile(`^ +\d+ s +([\d,]+) +([\d,]+) +([\d,]+) +([\d,]+) `)
+
+// Write looks at what is printed.
+func (s *sights) Write(text []byte) (int, error) {
+	s.text.Write(text)
+	for _, b := range text {
+		if s.line = append(s.line, b); b == '\n' {
+			s.look(string(s.line))
+			s.line = nil
+		}
+	}
+	return len(text), nil
+}
+
+// look looks at a line. It is hot when most of the load is refused, and cool when nothing is, of a load that one partition cannot take.
+func (s *sights) look(line string) {
+	found := second.FindStringSubmatch(line)
+	if found == nil {
+		return
+	}
+	var figures [4]float64
+	for i := range figures {
+		n, err := strconv.ParseFloat(strings.ReplaceAll(found[i+1], ",", ""), 64)
+		if err != nil {
+			return
+		}
+		figures[i] = n
+	}
+	offered, accepted, refused, throttled := figures[0], figures[1], figures[2], figures[3]
+	switch {
+	case s.hot == 0 && throttled > 0 && refused > offered/2:
+		s.hot = time.Since(s.began)
+	case s.hot > 0 && s.cool == 0 && refused == 0 && accepted > 2*partitionWrites:
+		s.cool = time.Since(s.began)
+	}
 }
 
 // outcome is how a command ended.
@@ -59,12 +121,20 @@ type newcomer struct {
 
 // do runs a command in a directory, and returns how long it took and what it printed.
 func (n *newcomer) do(dir, name string, args ...string) (took time.Duration, text string, err error) {
+	var out bytes.Buffer
+	took, err = n.watch(&out, dir, name, args...)
+	return took, out.String(), err
+}
+
+// watch is do for somebody who looks at what is printed.
+func (n *newcomer) watch(out io.Writer, dir, name string, args ...string) (took time.Duration, err error) {
 	cmd := exec.CommandContext(n.ctx, name, args...)
 	cmd.Dir = dir
 	cmd.Env = n.environment(os.Environ())
+	cmd.Stdout, cmd.Stderr = out, out
 	began := time.Now()
-	out, err := cmd.CombinedOutput()
-	return time.Since(began), string(out), err
+	err = cmd.Run()
+	return time.Since(began), err
 }
 
 // environment keeps how this machine reaches others, and leaves out what Go and git have been told otherwise.

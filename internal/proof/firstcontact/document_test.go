@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 var update = flag.Bool("update", false, "write the kept figures into the documents")
@@ -90,10 +93,24 @@ func TestPercent(t *testing.T) {
 
 // Our jitter is the SDK's: it has the same bounds, and the same mean.
 func TestJitterIsTheSDKs(t *testing.T) {
-	t.Setenv("AWS_NEW_RETRIES_2026", "")
-	sdk, ours := retry.NewStandard(), jitter{newDice(1), retry.DefaultMaxBackoff}
-	if sdk.MaxAttempts() != 3 {
-		t.Errorf("the SDK makes %d attempts, want the 3 that the document names", sdk.MaxAttempts())
+	t.Setenv(newRetries, "")
+	compareJitter(t, 3, jitter{newDice(1), retry.DefaultMaxBackoff}, nil)
+}
+
+// So is that of the retries of 2026, after a throttle and after another fault.
+func TestJitterOf2026IsTheSDKs(t *testing.T) {
+	t.Setenv(newRetries, "true")
+	ours := jitter2026{newDice(1), retry.DefaultMaxBackoff, retry.IsErrorThrottles(retry.DefaultThrottles)}
+	compareJitter(t, 4, ours, &types.ThrottlingException{})
+	compareJitter(t, 4, ours, io.ErrUnexpectedEOF)
+}
+
+// compareJitter compares waits after an error with those of a client as it comes.
+func compareJitter(t *testing.T, attempts int, ours retry.BackoffDelayer, after error) {
+	t.Helper()
+	sdk := dynamodb.New(dynamodb.Options{Region: "us-east-1"}).Options().Retryer
+	if sdk.MaxAttempts() != attempts {
+		t.Errorf("the SDK makes %d attempts, want the %d that the document names", sdk.MaxAttempts(), attempts)
 	}
 	const draws = 4000
 	for attempt := 1; attempt <= 6; attempt++ {
@@ -101,7 +118,7 @@ func TestJitterIsTheSDKs(t *testing.T) {
 		var most [2]time.Duration
 		for range draws {
 			for i, delay := range []func(int, error) (time.Duration, error){sdk.RetryDelay, ours.BackoffDelay} {
-				d, err := delay(attempt, nil)
+				d, err := delay(attempt, after)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,21 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/heatsink-go/heatsink/internal/bubble"
-	"github.com/heatsink-go/heatsink/internal/faulty"
 )
 
 // measureFault writes items one by one, of which some meet a fault, and looks for those that are there twice or not at all.
 func measureFault(t *testing.T, contestant, fault string) (r faultResult) {
+	switched(t, contestant)
 	bubble.Test(t, func(t *testing.T) { r = newWorld(t, 3).fault(contestant, fault) })
 	r.Contestant, r.Fault = contestant, fault
 	return r
@@ -25,15 +27,17 @@ func (w *world) fault(contestant, fault string) faultResult {
 	w.Helper()
 	r := faultResult{Items: faultItems}
 	var due atomic.Bool // whether the next write is to meet the fault
-	meet := faulty.New(once(&due)).Option
-	if fault == broken {
-		meet = (&brokenWay{due: &due}).option
-	}
+	meet := (&badWay{due: &due, silent: fault != broken}).option
 	first, second := w.start(contestant, meet), w.start(contestant, meet)
 	put := first.put
 	switch fault {
 	case unanswered:
-		put = func(ctx context.Context, sort string) error { return again(ctx, first.put, sort) }
+		// A collection waits a second for each of its attempts, and needs some time for the second one.
+		patience := 2 * answerTime
+		if contestant == suffixPatient {
+			patience = 4 * answerTime
+		}
+		put = func(ctx context.Context, sort string) error { return again(ctx, patience, first.put, sort) }
 	case killed:
 		put = func(ctx context.Context, sort string) error {
 			// The first process waits for the answer when it is killed. Nobody but DynamoDB knows of the write.
@@ -98,22 +102,11 @@ func (w *world) count(r *faultResult, acked map[string]bool) {
 	}
 }
 
-// once makes a PutItem take effect and never be answered, when one is due. Control items are left alone.
-func once(due *atomic.Bool) faulty.Decide {
-	return func(r faulty.Request) faulty.Fault {
-		if r.Operation != "PutItem" || !strings.HasPrefix(r.Key("pk"), key) || !due.CompareAndSwap(true, false) {
-			return faulty.None
-		}
-		return faulty.UnansweredDone
-	}
-}
-
-// again is what a caller does who waits a second for an answer: up to three times.
-func again(ctx context.Context, put func(context.Context, string) error, sort string) (err error) {
+// again is what a caller does who waits so long for an answer: up to three times.
+func again(ctx context.Context, patience time.Duration, put func(context.Context, string) error, sort string) (err error) {
 	for range 3 {
 		err = func() error {
-			// A collection waits as long for each of its attempts, and needs some time for the second.
-			waiting, cancel := context.WithTimeout(ctx, 2*answerTime)
+			waiting, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			return put(waiting, sort)
 		}()
@@ -124,24 +117,47 @@ func again(ctx context.Context, put func(context.Context, string) error, sort st
 	return err
 }
 
-// brokenWay is an HTTP client that loses the answer to a PutItem when one is due. It is below the SDK's retries.
-type brokenWay struct {
+// badWay is an HTTP client that loses the answer to a write of an item when one is due: the connection breaks, or nothing ever comes. It
+// is below the retries of the SDK and of heatsink, and below an HTTP timeout.
+type badWay struct {
 	dynamodb.HTTPClient
-	due *atomic.Bool
+	due    *atomic.Bool
+	silent bool
 }
 
-func (b *brokenWay) option(o *dynamodb.Options) { b.HTTPClient, o.HTTPClient = o.HTTPClient, b }
+func (b *badWay) option(o *dynamodb.Options) { b.HTTPClient, o.HTTPClient = o.HTTPClient, b }
 
-func (b *brokenWay) Do(r *http.Request) (*http.Response, error) {
+func (b *badWay) Do(r *http.Request) (*http.Response, error) {
+	concerned, err := writesItem(r)
+	if err != nil {
+		return nil, err
+	}
 	answer, err := b.HTTPClient.Do(r)
-	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".PutItem") || !b.due.CompareAndSwap(true, false) {
+	if !concerned || !b.due.CompareAndSwap(true, false) {
 		return answer, err
 	}
 	if err == nil {
 		err = answer.Body.Close()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case b.silent:
+		<-r.Context().Done()
+		return nil, context.Cause(r.Context())
 	}
 	return nil, io.ErrUnexpectedEOF
+}
+
+// writesItem reports whether a request puts an item of the key. Control items are left alone.
+func writesItem(r *http.Request) (bool, error) {
+	if !strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".PutItem") {
+		return false, nil
+	}
+	text, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = r.Body.Close()
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	return bytes.Contains(text, []byte(`"pk":{"S":"`+key)), err
 }

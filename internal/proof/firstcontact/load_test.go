@@ -25,6 +25,7 @@ var body types.AttributeValue = text(strings.Repeat("x", itemUnits*1000))
 
 // measureLoad offers writes to a contestant, then reads the newest items in the ways that are listed.
 func measureLoad(t *testing.T, contestant string, share float64, long time.Duration, ways ...string) (r loadResult, reads []readResult) {
+	switched(t, contestant)
 	bubble.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1)
 		s := w.open(contestant)

@@ -17,7 +17,7 @@ const (
 	opening     = 4 * time.Second  // as long a load as tests measure again
 	pause       = time.Minute      // between a load and a read
 	requestTime = 5 * time.Millisecond
-	answerTime  = time.Second // how long a caller waits for an answer
+	answerTime  = time.Second // how long heatsink waits for an answer to one attempt, and the SDK's HTTP client if it is told to
 
 	faultItems = 400
 	faultEvery = 4  // items, of which one meets the fault
@@ -31,6 +31,10 @@ var shares = []float64{0.5, 0.9, 1.1}
 const (
 	oneKey                 = "no shards, SDK"
 	suffixRandom           = "200 random suffixes, SDK"
+	suffixTimed            = "200 random suffixes, SDK with an HTTP timeout of 1 s"
+	suffixPatient          = "200 random suffixes, SDK with an HTTP timeout of 1 s, the caller waits 4 s" // faults only
+	suffixNext             = "200 random suffixes, SDK with the retries of 2026"
+	suffixNextTimed        = "200 random suffixes, SDK with the retries of 2026 and an HTTP timeout of 1 s" // faults only
 	suffixHashed           = "200 calculated suffixes, SDK"
 	suffixFew              = "16 random suffixes, SDK"
 	suffixWhole            = "200 suffixes, SDK, everything read and sorted" // reads only
@@ -52,10 +56,10 @@ const (
 
 // Who takes part in what.
 var (
-	loaded  = []string{oneKey, suffixRandom, suffixHashed, suffixFew, heatsinkRandom, heatsinkHashed, heatsinkFew, heatsinkAdaptive, heatsinkControl}
+	loaded  = []string{oneKey, suffixRandom, suffixTimed, suffixNext, suffixHashed, suffixFew, heatsinkRandom, heatsinkHashed, heatsinkFew, heatsinkAdaptive, heatsinkControl}
 	reading = []string{oneKey, suffixWhole, suffixRandom, suffixFew, heatsinkRandom, heatsinkFew, heatsinkAdaptive}
 	faulted = []string{
-		oneKey, suffixRandom, suffixHashed, heatsinkRandom, heatsinkUntimed, heatsinkHashed, heatsinkAdaptive, heatsinkAdaptiveHashed,
+		oneKey, suffixRandom, suffixTimed, suffixPatient, suffixNextTimed, suffixHashed, heatsinkRandom, heatsinkUntimed, heatsinkHashed, heatsinkAdaptive, heatsinkAdaptiveHashed,
 	}
 	headline = []string{oneKey, suffixRandom, heatsinkRandom, heatsinkAdaptive} // those that tests measure again
 	faults   = []string{broken, unanswered, killed}
