@@ -113,6 +113,8 @@ func TestDemoInVirtualTime(t *testing.T) {
 	if strings.ContainsAny(out.String(), "\x1b\r") {
 		t.Error("there are escape codes without a terminal")
 	}
+	compareDemoTable(t, got.Acts)
+	compareDemoExcerpt(t, out.String())
 	cold, grown := got.Acts[3].Seconds[0], got.Acts[3].Seconds[8]
 	if cold.Width != 1 || cold.Offered > 1000 || cold.Throttles > 0 || grown.Width != 32 || !near(grown.Accepted, 8000, 0.02) || grown.Throttles > 10 { // of 500 puts: two shards may share a partition
 		t.Errorf("the key that grows: first %+v, last %+v", cold, grown)

@@ -65,7 +65,7 @@ func plain(text string) string {
 func pattern(text string, figures bool) *regexp.Regexp {
 	text = regexp.QuoteMeta(strings.TrimSpace(plain(text)) + "\n")
 	text = strings.ReplaceAll(text, "…", ".*")
-	text = strings.ReplaceAll(text, "\n.*\n", "\n(?:.*\n)*")
+	text = strings.TrimPrefix(strings.ReplaceAll("\n"+text, "\n.*\n", "\n(?:.*\n)*"), "\n")
 	if figures {
 		text = figure.ReplaceAllString(strings.ReplaceAll(text, `\.`, "."), `[0-9][0-9,.]*`)
 		text = gaps.ReplaceAllString(text, " +")
@@ -83,6 +83,7 @@ func TestPattern(t *testing.T) {
 		{"a\n", "a\nb\n", false, false},
 		{"a\n…\nc\n", "a\nb\nb\nc\n", false, true},
 		{"a\n…\nc\n", "a\nc\n", false, true},
+		{"…\nc\n", "a\nb\nc\n", false, true},
 		{"took … s\n", "took 12 s\n", false, true},
 		{"1,000 of 4\n", "998 of 4\n", false, false},
 		{"   1,000.5 of 4.\n", "   998 of 3.\n", true, true},

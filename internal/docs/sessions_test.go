@@ -23,19 +23,37 @@ import (
 var sessions = map[string]func(*testing.T, *dynamodb.Client){
 	"docs/adaptive.md":   grownOrders,
 	"docs/choosing.md":   nothing,
+	"docs/doctor.md":     strayOrders,
 	"docs/guide.md":      nothing,
 	"docs/heat.md":       shardedOrders,
+	"docs/lab.md":        nothing,
+	"docs/local.md":      nothing,
 	"docs/operations.md": nothing,
 	"docs/physics.md":    shardedOrders,
 	"docs/plan.md":       nothing,
+	"README.md":          nothing,
 }
 
-// prelude makes a reader's shell of a test's: the server is running already, top ends after a round, and programs of the page are built.
+// elsewhere has the file of the test that runs a page's commands, if that is not here.
+var elsewhere = map[string]string{"docs/moving.md": "cmd/heatsink/move_doc_test.go"}
+
+// prelude makes a reader's shell of a test's: the page's server is running already, so that others end when they serve. top ends after a round, the demo
+// is the quick one, doctor may find what the page wants found, and programs of the page are built.
 const prelude = `set -euo pipefail
+until_it_serves() {
+	coproc SERVER { exec "$BIN/heatsink" "$@"; }
+	local pid=$SERVER_PID line
+	read -r line <&"${SERVER[0]}"
+	kill -INT $pid
+	wait $pid || [ "$1" = demo ] # one that is interrupted has failed
+}
 heatsink() {
-	case "$1" in
-	serve) ;;
-	top) command "$BIN/heatsink" "$@" --once ;;
+	case "$*" in
+	serve*) until_it_serves "$@" --addr 127.0.0.1:0 >/dev/null ;;
+	demo*--web*) until_it_serves "$@" >/dev/null ;;
+	demo*) command "$BIN/heatsink" "$@" --quick ;;
+	top*) command "$BIN/heatsink" "$@" --once ;;
+	doctor*--fail-on*) command "$BIN/heatsink" "$@" || [ $? = 1 ] ;;
 	*) command "$BIN/heatsink" "$@" ;;
 	esac
 }
@@ -50,6 +68,7 @@ mkdir() { :; }
 git() { :; }
 make() { :; }
 if ! command -v curl >/dev/null; then curl() { :; }; fi
+if ! command -v jq >/dev/null; then jq() { cat; }; fi
 `
 
 // Readers who follow a page get what it shows.
@@ -71,15 +90,31 @@ func TestSessions(t *testing.T) {
 const (
 	documented = "127.0.0.1:8000" // where the server is, for readers
 	marker     = "-- block at line "
+	notRun     = "not run: "     // begins the mark of commands that nobody runs, and says why
 	measured   = "docs/guide.md" // the page whose loads are judged
 )
+
+// Commands that no test runs say so, with the reason.
+func TestWhatIsNotRunSaysSo(t *testing.T) {
+	for _, p := range pages(t) {
+		_, played := sessions[p.path]
+		if file := elsewhere[p.path]; file != "" {
+			played = strings.Contains(readFile(t, file), p.path)
+		}
+		for _, b := range p.blocks {
+			if b.lang == "sh" && !played && b.mark != "needs AWS" && !strings.HasPrefix(b.mark, notRun) {
+				t.Errorf("%s: no test runs these commands: put the page into the table sessions, or %q in front of them", b, "<!-- "+notRun+"why -->")
+			}
+		}
+	}
+}
 
 // play runs the commands of a page, and compares what they print with what it shows.
 func play(t *testing.T, dir, address string, p page) {
 	t.Helper()
 	script, shown, ran := prelude, map[string]block{}, 0
 	for i, b := range p.blocks {
-		if b.lang != "sh" || b.mark == "needs AWS" {
+		if b.lang != "sh" || b.mark == "needs AWS" || strings.HasPrefix(b.mark, notRun) {
 			continue
 		}
 		ran++
@@ -101,7 +136,7 @@ func play(t *testing.T, dir, address string, p page) {
 	shell := exec.CommandContext(t.Context(), "bash", "-c", strings.NewReplacer(documented, address, ":8080", ":0").Replace(script))
 	shell.Dir = work
 	shell.Env = append(os.Environ(),
-		"BIN="+dir, "PAGE="+strings.NewReplacer("/", "-", ".md", "").Replace(p.path), "HOME="+work, "NO_COLOR=1",
+		"BIN="+dir, "PAGE="+strings.NewReplacer("/", "-", ".md", "").Replace(p.path), "HOME="+work, "NO_COLOR=1", "SECRET=of-the-page",
 		"AWS_ENDPOINT_URL=http://"+address, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 	)
 	out, err := shell.CombinedOutput()
@@ -190,7 +225,7 @@ func serve(t *testing.T, dir string, p page) (address string) {
 	}
 	var stderr bytes.Buffer
 	server := exec.CommandContext(t.Context(), filepath.Join(dir, "heatsink"), args...)
-	server.Stderr = &stderr
+	server.Stderr, server.Dir = &stderr, t.TempDir()
 	server.Cancel = func() error { return server.Process.Signal(os.Interrupt) }
 	server.WaitDelay = 10 * time.Second
 	stdout, err := server.StdoutPipe()

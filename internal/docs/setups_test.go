@@ -73,3 +73,24 @@ func shardedOrders(t *testing.T, client *dynamodb.Client) {
 		t.Fatal(err)
 	}
 }
+
+// strayOrders is a recorded collection with four shards, into which a program with more shards has put two items that its readers miss.
+func strayOrders(t *testing.T, client *dynamodb.Client) {
+	ordersTable(t, client)
+	orders, err := heatsink.Open[order](client, heatsink.Options{
+		Table: "orders", PartitionKey: "status", SortKey: "id", Recorded: true, Layout: layout.Layout{Shards: 4},
+	})
+	for i := range 10 {
+		if err == nil {
+			_, err = orders.Put(t.Context(), order{"OPEN", fmt.Sprint(i)})
+		}
+	}
+	for shard := 6; shard < 8 && err == nil; shard++ {
+		_, err = client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
+			"status": &types.AttributeValueMemberS{Value: fmt.Sprintf("NEW#SHARD_%d", shard)}, "id": &types.AttributeValueMemberS{Value: "1"},
+		}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

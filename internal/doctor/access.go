@@ -29,11 +29,14 @@ type refusal struct{ action, resource string }
 // needed are the actions without which programs cannot work. Others are of commands alone, or are done without.
 var needed = []string{"BatchGetItem", "DeleteItem", "GetItem", "PutItem", "Query", "UpdateItem"}
 
+// anything is the resource of actions that are of the account, such as ListTables. A policy must not name a table for them.
+const anything = "*"
+
 // note takes the outcome of a request.
 func (a *access) note(action, resource string, err error) {
 	switch f := faultOf(err); {
 	case f == denied:
-		if named := resourceIn(err); named != "" {
+		if named := resourceIn(err); named != "" && resource != anything {
 			resource = named
 		}
 		if r := (refusal{action, resource}); !slices.Contains(a.denied, r) {

@@ -125,7 +125,7 @@ func (v *visit) tables(ctx context.Context) {
 	}
 	names, more, err := v.list(ctx)
 	f := v.answered(err)
-	v.access.note("ListTables", "*", err)
+	v.access.note("ListTables", anything, err)
 	switch {
 	case v.blocked != "":
 	case f == denied:

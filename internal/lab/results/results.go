@@ -69,11 +69,11 @@ func Write(ctx context.Context, w io.Writer, progress func(name string)) error {
 
 const head = `# What the documents claim, and what the lab measures
 
-This page is generated: ` + "`heatsink lab results`" + ` prints it, and a test fails when it is out of date. Each section is a scenario of
-[the lab](lab.md); ` + "`heatsink lab run NAME`" + ` repeats it, with the same figures.
+After this page you know which claims of well-known documents hold. ` + "`heatsink lab results`" + ` prints all of it, and a test fails when it is out of date.
+Each section is a scenario of [the lab](lab.md); ` + "`heatsink lab run NAME`" + ` repeats it, with the same figures.
 
-The documents are: 000 and 003, the pages of a TypeScript library on distributed keys and hot partitions; 001 and 004, two blog posts; 002, an
-old page of the AWS developer guide. Figures are of virtual time on simulated partitions, whose limits are those that AWS publishes. Nobody has
+000 and 003 are the pages of a TypeScript library on distributed keys and hot partitions. 001 and 004 are two blog posts, and 002 is an old page
+of the AWS developer guide. Figures are of virtual time on simulated partitions, whose limits are those that AWS publishes. Nobody has
 measured them on DynamoDB.
 `
 
