@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/judge"
@@ -15,7 +16,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		severity, hot := e.heat(k, d)
-		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
+		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] || e.moved(flow, k, d) {
 			continue
 		}
 		if e.sibling(r, d, k, severity) {
@@ -219,8 +220,43 @@ func (e *explainer) diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape s
 		case kind == ReadHot, kind == HotKey && !sharded(shape):
 			cause = "one key uses most of a partition's capacity"
 		}
+		return kind, cause, remedy
+	}
+	exceeds := kind == PopularItem || kind == ReadHot || kind == HotKey && !sharded(shape) && !shardName(k.Key) && !spreadAlready(r, k.Key)
+	if exceeds && e.wanted(k) < e.rules.Hot*e.report.Limit(d) { // it is refused all the same
+		cause = e.mostOf(r.Flow(d), k, d)
 	}
 	return kind, cause, remedy
+}
+
+// mostOf is the cause of throttles of a key that takes most of a partition, and not all of it.
+func (e *explainer) mostOf(flow *Flow, k *KeyHeat, d Direction) string {
+	var list []string
+	known, rest := k.Partition != "", 0
+	for i := range flow.Keys {
+		other := &flow.Keys[i]
+		if other == k || e.excluded(other.Key) || known && other.Partition != k.Partition || !known && !e.refused(other) || e.wanted(other) == 0 {
+			continue
+		}
+		if len(list) == mostNeighbours {
+			rest++
+			continue
+		}
+		list = append(list, fmt.Sprintf("'%s' %s", other.Key, figure.Thousands(e.wanted(other))))
+	}
+	if rest > 0 {
+		list = append(list, fmt.Sprintf("and %d more", rest))
+	}
+	full := fmt.Sprintf("its partition is full: of the %s %s units/sec the key wants %s", figure.Thousands(e.report.Limit(d)), d, e.demandText(k))
+	switch {
+	case len(list) > 0 && known:
+		return full + ", and others on it want " + strings.Join(list, ", ")
+	case len(list) > 0:
+		return full + ", and others want the rest, likely those that are refused as well: " + strings.Join(list, ", ")
+	case k.Share >= 0.97 || known && flow.Distinct.Keys <= int64(len(flow.Keys)):
+		return full + ", in bursts that are more at once"
+	}
+	return full + ", and its bursts, or keys that are not shown, want the rest"
 }
 
 // notYet puts before a remedy what it is for.
