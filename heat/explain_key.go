@@ -226,6 +226,9 @@ func (e *explainer) diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape s
 	if exceeds && e.wanted(k) < e.rules.Hot*e.report.Limit(d) { // it is refused all the same
 		cause = e.mostOf(r.Flow(d), k, d)
 	}
+	if d == Write && k.Items != 1 && e.adaptive(r, k.Key) {
+		remedy = growing
+	}
 	return kind, cause, remedy
 }
 
@@ -283,7 +286,7 @@ func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, c
 	case k.Items == 1:
 		return PopularItem, "writes to one item of many exceed what a partition serves",
 			"if it is a counter, shard it (package counter); else combine its changes and write less often"
-	case timeOnly(shape):
+	case timeOnly(shape) && !spreadAlready(r, k.Key):
 		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate", shardTimes(k.Key)
 	case spreadAlready(r, k.Key):
 		return HotKey, "the key has shards, but its bare key is still hot: a writer does not use the layout, or the shards are too few",
