@@ -172,7 +172,11 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 	}
 	if k.Throttled > 0 {
 		reason := cmp.Or(k.Reason, "no reason given")
-		lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
+		if e.report.Source == Insights { // it counts units of what was served
+			lines = append(lines, fmt.Sprintf("%s throttled: %s", figure.Count(k.Throttled, "request"), reason))
+		} else {
+			lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
+		}
 	}
 	if k.Items > 0 {
 		lines = append(lines, differentItems(k.Items))
