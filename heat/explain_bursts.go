@@ -35,7 +35,7 @@ func (e *explainer) bursts(r *ResourceReport, d Direction, said map[about]bool) 
 	if text, short := burstText(flow.Trend); short || k.Share >= 0.97 {
 		f.Evidence = append(f.Evidence, text)
 		f.Cause = e.inBursts(k, d)
-		f.Remedy = "spread each burst over some seconds (package ratelimit), or let retries with backoff do that; " + atOnce(r, d)
+		f.Remedy = "spread each burst over some seconds (package ratelimit), or let retries with backoff do that; " + atOnce(r, d, k.Key)
 	}
 	if r.Index != "" && d == Write {
 		f.Kind = HotIndex
@@ -45,9 +45,12 @@ func (e *explainer) bursts(r *ResourceReport, d Direction, said map[about]bool) 
 }
 
 // atOnce is the remedy for bursts that cannot be spread over time.
-func atOnce(r *ResourceReport, d Direction) string {
-	if d == Read {
+func atOnce(r *ResourceReport, d Direction, key string) string {
+	switch {
+	case d == Read:
 		return "if all must be read at once, cache the reads (package cache, or DAX)"
+	case sharded(shapeIn(r, key)) || shardName(key) || spreadAlready(r, key):
+		return "if all must be written at once, raise the number of shards"
 	}
 	return "if all must be written at once, " + shardKey(r)
 }

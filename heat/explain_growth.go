@@ -73,9 +73,18 @@ func (e *explainer) grew(r *ResourceReport) {
 		if !decided && !l.Bare && !growsAsTold(r, l.Key) || !e.calm(flow, l.Key) {
 			continue
 		}
+		proven := decided || hasControl(r)
+		if !proven && flow.allRefused(&l) {
+			continue // a key that grows gets shards which were never refused: these are of a fixed number
+		}
 		flow.forget(&l)
 		if decided || l.Throttled <= judge.FewThrottles {
 			continue
+		}
+		remedy := "nothing: readers and writers of the collection follow by themselves"
+		if !proven {
+			remedy = "nothing if the collection is adaptive (Options.Adaptive): readers and writers follow by themselves; if its shards are fixed, " +
+				"as by Options.Widths, the throttles were before these shards, or came in bursts (package ratelimit)"
 		}
 		e.add(r, Finding{
 			Kind: KeyGrew, Severity: Info, Direction: Write, Key: l.Key,
@@ -85,9 +94,22 @@ func (e *explainer) grew(r *ResourceReport) {
 				fmt.Sprintf("%s write units a second were served in the last seconds; %s", figure.Thousands(l.Consumed), l.Spread()),
 			},
 			Cause:  "its writes were more than its shards should take",
-			Remedy: "nothing: readers and writers of the collection follow by themselves",
+			Remedy: remedy,
 		})
 	}
+}
+
+// allRefused reports whether each shard of a key that is listed has been throttled, more than a few times.
+func (f *Flow) allRefused(l *LogicalKey) bool {
+	listed := 0
+	for i := range f.Keys {
+		if k := &f.Keys[i]; f.shardOf(k.Key, l.Key) {
+			if listed++; k.Throttled <= judge.FewThrottles {
+				return false
+			}
+		}
+	}
+	return listed > 1
 }
 
 func (e *explainer) decidedGrow(of Resource, key string) bool {

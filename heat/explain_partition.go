@@ -116,7 +116,7 @@ func (e *explainer) addCrowd(r *ResourceReport, d Direction, c *crowd) {
 	}
 	if bursts || alone {
 		f.Cause = e.inBursts(first, d)
-		f.Remedy = "spread each burst over some seconds (package ratelimit), or let retries with backoff do that; " + atOnce(r, d)
+		f.Remedy = "spread each burst over some seconds (package ratelimit), or let retries with backoff do that; " + atOnce(r, d, first.Key)
 	}
 	if c.moving() {
 		f.Cause += "; a write that moves an entry here is also refused if the partition that the entry leaves is full, which this source does not show"

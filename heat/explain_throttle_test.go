@@ -95,3 +95,44 @@ func TestExplainThrottlesOfInsights(t *testing.T) {
 		t.Errorf("units are no requests: %s", text)
 	}
 }
+
+// Keys that are refused together share one partition only if it serves them, and not where they come in bursts.
+func TestExplainPartitionsOfManyKeys(t *testing.T) {
+	var keys []string
+	for i := range 13 {
+		keys = append(keys, fmt.Sprintf("MAIL#SHARD_%d", i))
+	}
+	f := coolKeys(1200, keys...)
+	for i := range f.Keys {
+		k := &f.Keys[i]
+		k.Rate, k.RateLow, k.Units, k.Requests = 217, 217, 60*217, 60*217
+	}
+	findings := heat.Explain(report(f), heat.Rules{})
+	if len(findings) != 1 || !strings.HasPrefix(findings[0].Message, "Some partitions are full (hot partition), likely of these keys") {
+		t.Errorf("got %v", findings)
+	}
+	checkText(t, findings[0].Cause, "several keys share partitions, each of which serves 1,000 write units/sec")
+	var every []heat.Point
+	for i := range f.Trend {
+		if i%2 == 0 { // a burst every other second, and nothing between
+			every = append(every, f.Trend[i])
+		}
+	}
+	f.Trend = every
+	findings = heat.Explain(report(f), heat.Rules{})
+	if len(findings) != 1 || !strings.HasPrefix(findings[0].Message, "Partitions are full at times (hot partition), likely of bursts of these keys") {
+		t.Errorf("got %v", findings)
+	}
+	checkText(t, findings[0].Cause, "short bursts")
+	checkText(t, findings[0].Remedy, "spread each burst over some seconds", "raise the number of shards")
+	checkText(t, fmt.Sprint(findings[0].Evidence), "throttled in 30 of 59 seconds")
+
+	large := hotFlow("MEDIA", 400, 50) // 100 KB each, one after the other
+	k := &large.Keys[0]
+	k.Requests, k.Throttled, k.Refused, k.Share, k.Reason = 300, 60, 1, 1, "TableWriteKeyRangeThroughputExceeded"
+	findings = heat.Explain(report(large), heat.Rules{})
+	if len(findings) != 1 || strings.Contains(findings[0].Message, "others") {
+		t.Errorf("got %v", findings)
+	}
+	checkText(t, findings[0].Cause, "a few requests are a burst, as each takes 100 write units")
+}
