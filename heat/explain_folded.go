@@ -1,7 +1,6 @@
 package heat
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -109,9 +108,4 @@ const growing = "leave its layout as it is: the key gets shards by itself where 
 // that one process writes has all of its traffic in one shard.
 func (e *explainer) coolShard(flow *Flow, k *KeyHeat, d Direction, shape string) bool {
 	return e.verdict(k, d) == judge.Cool && (sharded(shape) || shardName(k.Key) || isBareShard(flow.Folded(), k.Key))
-}
-
-// receiving is the message about a key with far more than its share.
-func receiving(key string, share float64) string {
-	return fmt.Sprintf("Partition %s receiving %.0f%% of traffic", key, 100*share)
 }

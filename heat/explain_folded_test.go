@@ -3,6 +3,7 @@ package heat_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -58,9 +59,7 @@ func spreadLoad(key string, shards, each int, others load) load {
 	for i := 1; i < shards; i++ {
 		all[fmt.Sprintf("%s#SHARD_%d", key, i)] = each
 	}
-	for other, n := range others {
-		all[other] = n
-	}
+	maps.Copy(all, others)
 	return all
 }
 

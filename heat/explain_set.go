@@ -34,7 +34,7 @@ func (e *explainer) sets(r *ResourceReport, d Direction, said map[about]bool) {
 		}
 		f := Finding{
 			Severity: Warning, Direction: d, Key: top.Key, Pattern: p.Shape,
-			Message:  receiving(top.Key, top.units(d)/max(all, flow.Units)),
+			Message:  fmt.Sprintf("Partition %s receiving %.0f%% of traffic", top.Key, 100*top.units(d)/max(all, flow.Units)),
 			Evidence: append([]string{p.valuesText(r, d)}, e.evidence(k, d)...),
 		}
 		f.Kind, f.Cause, f.Remedy = e.whyDominant(r, d, k, p.Shape)

@@ -8,10 +8,9 @@ import (
 // of recent traffic, so there must be enough of it. A key with a finding does not get another.
 func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]bool) {
 	flow := r.Flow(d)
-	keys := distinctFolded(flow)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
-		if !e.dominates(flow, k, keys) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] {
+		if !e.dominates(flow, k) || e.excluded(k.Key) || said[about{r.Resource, k.Key}] {
 			continue // before its shape is looked for among all keys
 		}
 		shape := shapeIn(r, k.Key)
@@ -19,9 +18,10 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
+		keys := distinctFolded(flow)
 		f := Finding{
 			Kind: DominantKey, Severity: Warning, Direction: d, Key: k.Key, Pattern: shape,
-			Message:  receiving(k.Key, k.Share),
+			Message:  fmt.Sprintf("Partition %s receiving %.0f%% of traffic", k.Key, 100*k.Share),
 			Evidence: append(e.evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%", keys, 100/float64(keys))),
 		}
 		f.Kind, f.Cause, f.Remedy = e.whyDominant(r, d, k, shape)
@@ -29,22 +29,24 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 	}
 }
 
-// dominates reports whether a key has far more than its fair share of a flow that is large enough to tell. keys are those of the
-// flow, with shards folded.
-func (e *explainer) dominates(flow *Flow, k *KeyHeat, keys int64) bool {
-	if flow.Requests < e.rules.Sample || keys < 2 {
+// dominates reports whether a key has far more than its fair share of a flow that is large enough to tell. Shards are no keys of their
+// own: with them the fair share would be too small.
+func (e *explainer) dominates(flow *Flow, k *KeyHeat) bool {
+	if flow.Requests < e.rules.Sample || flow.Distinct.Keys < 2 {
 		return false
 	}
-	return excess(k.Share, keys) >= e.rules.Excess && 60*e.report.Sustained(k) >= float64(e.rules.Sample)
+	if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || 60*e.report.Sustained(k) < float64(e.rules.Sample) {
+		return false // before the keys are folded
+	}
+	return excess(k.Share, distinctFolded(flow)) >= e.rules.Excess
 }
 
 // dominant reports whether dominance has a finding about a key.
 func (e *explainer) dominant(r *ResourceReport, key string) bool {
 	for _, d := range [...]Direction{Write, Read} {
 		flow := r.Flow(d)
-		keys := distinctFolded(flow)
 		for i := range flow.Keys {
-			if k := &flow.Keys[i]; k.Key == key && e.dominates(flow, k, keys) {
+			if k := &flow.Keys[i]; k.Key == key && e.dominates(flow, k) {
 				return true
 			}
 		}

@@ -86,13 +86,13 @@ func TestExplainThrottlesOfInsights(t *testing.T) {
 	f.Keys[0].Throttled = 735
 	r := report(f)
 	r.Source = heat.Insights
-	text := ""
+	var text strings.Builder
 	for _, f := range heat.Explain(r, heat.Rules{}) {
-		text += fmt.Sprintln(f.Message, f.Evidence)
+		text.WriteString(fmt.Sprintln(f.Message, f.Evidence))
 	}
-	checkText(t, text, "Writes or reads are throttled, and insights does not report the reason", "735 requests throttled, reads and writes together")
-	if strings.Contains(text, "735 of 18") {
-		t.Errorf("units are no requests: %s", text)
+	checkText(t, text.String(), "Writes or reads are throttled, and insights does not report the reason", "735 requests throttled, reads and writes together")
+	if strings.Contains(text.String(), "735 of 18") {
+		t.Errorf("units are no requests: %s", text.String())
 	}
 }
 
