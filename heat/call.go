@@ -239,6 +239,7 @@ func (c *call) record(o *Options, nanos int64, took time.Duration) {
 		}
 		t := touch{
 			units: p.units, item: p.item, attempts: c.attempts, throttled: p.throttled, failed: p.failed, reason: p.reason,
+			moving: p.moved && p.tentative, // what is put whole is new as a rule
 		}
 		if t.retries = max(0, t.attempts-1); c.repeated {
 			t.retries = t.attempts

@@ -32,10 +32,10 @@ func (e *explainer) bursts(r *ResourceReport, d Direction, said map[about]bool) 
 		Remedy: "spread the bursts of that key over a few seconds (package ratelimit); raise the table's warm throughput, so that it gets a partition of its own; " +
 			"find its neighbours with Contributor Insights",
 	}
-	if text, short := burstText(flow.Trend); short {
+	if text, short := burstText(flow.Trend); short || k.Share >= 0.97 {
 		f.Evidence = append(f.Evidence, text)
-		f.Cause = "its requests come in short bursts, more at once than a partition serves; on average it is far below the limit"
-		f.Remedy = "spread each burst over some seconds (package ratelimit), or let retries with backoff do that; " + atOnce(r, d)
+		f.Cause = e.inBursts(k, d)
+		f.Remedy = "spread each burst over some seconds (package ratelimit), or let retries with backoff do that; " + atOnce(r, d, k.Key)
 	}
 	if r.Index != "" && d == Write {
 		f.Kind = HotIndex
@@ -45,33 +45,46 @@ func (e *explainer) bursts(r *ResourceReport, d Direction, said map[about]bool) 
 }
 
 // atOnce is the remedy for bursts that cannot be spread over time.
-func atOnce(r *ResourceReport, d Direction) string {
-	if d == Read {
+func atOnce(r *ResourceReport, d Direction, key string) string {
+	switch {
+	case d == Read:
 		return "if all must be read at once, cache the reads (package cache, or DAX)"
+	case sharded(shapeIn(r, key)) || shardName(key) || spreadAlready(r, key):
+		return "if all must be written at once, raise the number of shards"
 	}
 	return "if all must be written at once, " + shardKey(r)
 }
 
-// burstText says in how many seconds of the traffic requests were throttled, and whether these are few: at most half.
+// burstText says in how many seconds requests were throttled, and whether these are so few that requests come in bursts: at most
+// three of five, as of a burst every other second. Seconds without traffic between bursts count, those of a long pause do not.
 func burstText(trend []Point) (text string, short bool) {
 	seconds, refused := 0, 0
-	var worst Point
+	var worst, before Point
+	for _, p := range trend {
+		if p.For <= time.Second && p.Throttled > worst.Throttled {
+			worst = p
+		}
+	}
 	for _, p := range trend {
 		if p.For > time.Second {
 			continue
 		}
 		seconds++
-		if p.Throttled > 0 {
+		if idle := int(p.From.Sub(before.From)/time.Second) - 1; seconds > 1 && idle > 0 {
+			seconds += min(idle, mostIdle)
+		}
+		before = p
+		if p.Throttled > 0 && p.Throttled >= worst.Throttled/10 { // not the few of retries
 			refused++
 		}
-		if p.Throttled > worst.Throttled {
-			worst = p
-		}
 	}
-	text = fmt.Sprintf("throttled in %d of %d seconds with traffic; in the worst one, %s were throttled and %s units were served",
+	text = fmt.Sprintf("throttled in %d of %d seconds; in the worst one, %s were throttled and %s units were served",
 		refused, seconds, figure.Count(worst.Throttled, "request"), figure.Thousands(worst.Units))
-	return text, refused > 0 && 2*refused <= seconds
+	return text, refused > 0 && 5*refused <= 3*seconds
 }
+
+// mostIdle is how many seconds without traffic between two bursts count.
+const mostIdle = 10
 
 // hasFinding reports whether a key has a finding already.
 func (e *explainer) hasFinding(r *ResourceReport, d Direction, key string) bool {

@@ -82,9 +82,18 @@ func (e *explainer) grew(r *ResourceReport) {
 		if l.Shards < 2 || !l.Bare && !growsAsTold(r, l.Key) || !e.calm(flow, l.Key) {
 			continue
 		}
+		proven := hasControl(r)
+		if !proven && flow.allRefused(&l) {
+			continue // a key that grows gets shards which were never refused: these are of a fixed number
+		}
 		e.forget(r, &l)
 		if l.Throttled <= judge.FewThrottles {
 			continue
+		}
+		remedy := "nothing: readers and writers of the collection follow by themselves"
+		if !proven {
+			remedy = "nothing if the collection is adaptive (Options.Adaptive): readers and writers follow by themselves; if its shards are fixed, " +
+				"as by Options.Widths, the throttles were before these shards, or came in bursts (package ratelimit)"
 		}
 		e.add(r, Finding{
 			Kind: KeyGrew, Severity: Info, Direction: Write, Key: l.Key,
@@ -94,9 +103,22 @@ func (e *explainer) grew(r *ResourceReport) {
 				fmt.Sprintf("%s write units a second were served in the last seconds; %s", figure.Thousands(l.Consumed), l.Spread()),
 			},
 			Cause:  "its writes were more than its shards should take",
-			Remedy: "nothing: readers and writers of the collection follow by themselves",
+			Remedy: remedy,
 		})
 	}
+}
+
+// allRefused reports whether each shard of a key that is listed has been throttled, more than a few times.
+func (f *Flow) allRefused(l *LogicalKey) bool {
+	listed := 0
+	for i := range f.Keys {
+		if k := &f.Keys[i]; f.shardOf(k.Key, l.Key) {
+			if listed++; k.Throttled <= judge.FewThrottles {
+				return false
+			}
+		}
+	}
+	return listed > 1
 }
 
 // forget takes the throttles of a key out of the writes, and notes that it has grown.
@@ -178,7 +200,7 @@ func (e *explainer) calmSince(flow *Flow, d *Decision) bool {
 	if !ok {
 		return false
 	}
-	settled, from := d.settled(), end.Add(-5 * time.Second)
+	settled, from := d.settled(), end.Add(-5*time.Second)
 	if settled.After(from) {
 		from = settled
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/figure"
 	"github.com/heatsink-go/heatsink/internal/judge"
@@ -15,7 +16,7 @@ func (e *explainer) hotKeys(r *ResourceReport, d Direction, said map[about]bool)
 	for i := range flow.Keys {
 		k := &flow.Keys[i]
 		severity, hot := e.heat(k, d)
-		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] {
+		if !hot || e.verdict(k, d) == judge.Crowded || e.excluded(k.Key) || d == Write && said[about{r.Resource, k.Key}] || e.moved(flow, k, d) {
 			continue
 		}
 		if grown := e.grownOf(r, d, k.Key); grown != nil && grown.settled().After(e.report.To) {
@@ -174,7 +175,11 @@ func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 	}
 	if k.Throttled > 0 {
 		reason := cmp.Or(k.Reason, "no reason given")
-		lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
+		if e.report.Source == Insights { // it counts units of what was served
+			lines = append(lines, fmt.Sprintf("%s throttled: %s", figure.Count(k.Throttled, "request"), reason))
+		} else {
+			lines = append(lines, fmt.Sprintf("%d of %d requests throttled: %s", k.Throttled, k.Requests, reason))
+		}
 	}
 	if k.Items > 0 {
 		lines = append(lines, differentItems(k.Items))
@@ -225,8 +230,46 @@ func (e *explainer) diagnose(r *ResourceReport, d Direction, k *KeyHeat, shape s
 		case kind == ReadHot, kind == HotKey && !sharded(shape):
 			cause = "one key uses most of a partition's capacity"
 		}
+		return kind, cause, remedy
+	}
+	exceeds := kind == PopularItem || kind == ReadHot || kind == HotKey && !sharded(shape) && !shardName(k.Key) && !spreadAlready(r, k.Key)
+	if exceeds && e.wanted(k) < e.rules.Hot*e.report.Limit(d) { // it is refused all the same
+		cause = e.mostOf(r.Flow(d), k, d)
+	}
+	if d == Write && k.Items != 1 && e.adaptive(r, k.Key) {
+		remedy = growing
 	}
 	return kind, cause, remedy
+}
+
+// mostOf is the cause of throttles of a key that takes most of a partition, and not all of it.
+func (e *explainer) mostOf(flow *Flow, k *KeyHeat, d Direction) string {
+	var list []string
+	known, rest := k.Partition != "", 0
+	for i := range flow.Keys {
+		other := &flow.Keys[i]
+		if other == k || e.excluded(other.Key) || known && other.Partition != k.Partition || !known && !e.refused(other) || e.wanted(other) == 0 {
+			continue
+		}
+		if len(list) == mostNeighbours {
+			rest++
+			continue
+		}
+		list = append(list, fmt.Sprintf("'%s' %s", other.Key, figure.Thousands(e.wanted(other))))
+	}
+	if rest > 0 {
+		list = append(list, fmt.Sprintf("and %d more", rest))
+	}
+	full := fmt.Sprintf("its partition is full: of the %s %s units/sec the key wants %s", figure.Thousands(e.report.Limit(d)), d, e.demandText(k))
+	switch {
+	case len(list) > 0 && known:
+		return full + ", and others on it want " + strings.Join(list, ", ")
+	case len(list) > 0:
+		return full + ", and others want the rest, likely those that are refused as well: " + strings.Join(list, ", ")
+	case k.Share >= 0.97 || known && flow.Distinct.Keys <= int64(len(flow.Keys)):
+		return full + ", in bursts that are more at once"
+	}
+	return full + ", and its bursts, or keys that are not shown, want the rest"
 }
 
 // notYet puts before a remedy what it is for.
@@ -253,7 +296,7 @@ func why(r *ResourceReport, d Direction, k *KeyHeat, shape string) (kind Kind, c
 	case k.Items == 1:
 		return PopularItem, "writes to one item of many exceed what a partition serves",
 			"if it is a counter, shard it (package counter); else combine its changes and write less often"
-	case timeOnly(shape):
+	case timeOnly(shape) && !spreadAlready(r, k.Key):
 		return TimeKey, "all current writes go to the key of the current time: a bucket limits the size of a key, not its rate", shardTimes(k.Key)
 	case spreadAlready(r, k.Key):
 		return HotKey, "the key has shards, but its bare key is still hot: a writer does not use the layout, or the shards are too few",

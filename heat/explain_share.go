@@ -2,8 +2,6 @@ package heat
 
 import (
 	"fmt"
-
-	"github.com/heatsink-go/heatsink/internal/judge"
 )
 
 // dominance finds keys with far more than their fair share, which is 1/K of K keys: four keys of 25 % are even. Shares are
@@ -16,33 +14,31 @@ func (e *explainer) dominance(r *ResourceReport, d Direction, said map[about]boo
 			continue // before its shape is looked for among all keys
 		}
 		shape := shapeIn(r, k.Key)
-		if e.coolShard(k, d, shape) || said[about{r.Resource, shape}] {
+		if e.coolShard(flow, k, d, shape) || said[about{r.Resource, shape}] {
 			continue
 		}
 		said[about{r.Resource, k.Key}] = true
+		keys := distinctFolded(flow)
 		f := Finding{
 			Kind: DominantKey, Severity: Warning, Direction: d, Key: k.Key, Pattern: shape,
-			Message: fmt.Sprintf("Partition %s receiving %.0f%% of traffic", k.Key, 100*k.Share),
-			Evidence: append(e.evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%",
-				flow.Distinct.Keys, 100/float64(flow.Distinct.Keys))),
+			Message:  fmt.Sprintf("Partition %s receiving %.0f%% of traffic", k.Key, 100*k.Share),
+			Evidence: append(e.evidence(k, d), fmt.Sprintf("a fair share of %d keys is %.1f%%", keys, 100/float64(keys))),
 		}
 		f.Kind, f.Cause, f.Remedy = e.whyDominant(r, d, k, shape)
 		e.add(r, f)
 	}
 }
 
-// coolShard reports whether a key is a shard by its name, far below a partition's limit. It is spread already: a counter that
-// one process writes has all of its traffic in one shard.
-func (e *explainer) coolShard(k *KeyHeat, d Direction, shape string) bool {
-	return (sharded(shape) || shardName(k.Key)) && !e.refused(k) && e.wanted(k) < judge.Beside*e.report.Limit(d)
-}
-
-// dominates reports whether a key has far more than its fair share of a flow that is large enough to tell.
+// dominates reports whether a key has far more than its fair share of a flow that is large enough to tell. Shards are no keys of their
+// own: with them the fair share would be too small.
 func (e *explainer) dominates(flow *Flow, k *KeyHeat) bool {
 	if flow.Requests < e.rules.Sample || flow.Distinct.Keys < 2 {
 		return false
 	}
-	return excess(k.Share, flow.Distinct.Keys) >= e.rules.Excess && 60*e.report.Sustained(k) >= float64(e.rules.Sample)
+	if excess(k.Share, flow.Distinct.Keys) < e.rules.Excess || 60*e.report.Sustained(k) < float64(e.rules.Sample) {
+		return false // before the keys are folded
+	}
+	return excess(k.Share, distinctFolded(flow)) >= e.rules.Excess
 }
 
 // dominant reports whether dominance has a finding about a key.
@@ -77,6 +73,9 @@ func (e *explainer) whyDominant(r *ResourceReport, d Direction, k *KeyHeat, shap
 	case kind == PopularItem:
 		cause = "one item takes most of the traffic"
 	}
+	if e.adaptive(r, k.Key) {
+		return kind, cause, growing
+	}
 	return kind, cause, e.notYet(d, remedy)
 }
 
@@ -96,6 +95,13 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 			if spreadAlready(r, p.Example) || shardName(p.Example) {
 				continue
 			}
+			set := foldedSet(r, p.Example)
+			share, much := 0.0, false
+			if set != nil {
+				if share, much = e.shareIn(set, p.Example); !much {
+					continue // an even value beside one that is spread
+				}
+			}
 			said[about{r.Resource, p.Shape}] = true
 			f := Finding{
 				Kind: LowCardinality, Severity: Warning, Direction: Write, Key: p.Example, Pattern: p.Shape,
@@ -104,12 +110,19 @@ func (e *explainer) designs(r *ResourceReport, said map[about]bool) {
 				Cause:    "all items of this kind share one partition key, and so " + "one partition's " + e.rates(),
 				Remedy:   fmt.Sprintf("put an attribute that varies into the key, such as a customer, or a time bucket; above %s writes a second, add shards", e.writes()),
 			}
+			if set != nil {
+				f.Message = fmt.Sprintf("Partition key '%s' has %.0f%% of what the values of %s have", p.Example, 100*share, set.attribute(r))
+				f.Evidence = append(f.Evidence, set.valuesText(r, Write))
+			}
 			if singleItem(r, p.Example) {
 				f.Cause = "all writers update one item, which has " + "one partition's " + e.rates()
 				f.Remedy = fmt.Sprintf("do nothing below %s writes a second; above that, shard the counter (package counter), or combine changes and write less often", e.writes())
 			}
 			e.add(r, f)
 		case timeOnly(p.Shape):
+			if spreadShape(r, p) {
+				continue
+			}
 			said[about{r.Resource, p.Shape}] = true
 			e.add(r, Finding{
 				Kind: TimeKey, Severity: e.timeSeverity(r, p), Direction: Write, Pattern: p.Shape, Key: p.Example,

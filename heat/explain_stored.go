@@ -37,7 +37,7 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		}
 		e.add(r, Finding{
 			Kind: SkewedTenant, Severity: Warning, Direction: Write, Key: k.Key, Pattern: shape,
-			Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, shape),
+			Message:  fmt.Sprintf("Partition key '%s' holds %.0f%% of the items%s", k.Key, 100*share, ofShape(shape)),
 			Evidence: []string{fmt.Sprintf("at least %d items, of %d examined; a fair share of %d keys is %.1f%%", k.Low, s.Items, among, 100/float64(among))},
 			Cause:    "one key of many has far more items than the others: whoever is popular, or under attack, writes to one partition",
 			Remedy:   fmt.Sprintf("bucket its key by time to limit its size, and add shards above %s writes a second", e.writes()),
@@ -45,6 +45,14 @@ func (e *explainer) stored(r *ResourceReport, said map[about]bool) {
 		e.largeToo(r, s.Keys[i+1:], shape)
 	}
 	e.heaps(r, said)
+}
+
+// ofShape names the items of a shape, "" for one that says nothing: {id}.
+func ofShape(shape string) string {
+	if strings.HasPrefix(shape, "{") && strings.HasSuffix(shape, "}") && strings.Count(shape, "{") == 1 {
+		return ""
+	}
+	return " of " + shape
 }
 
 // storedShare returns the share of a key in the items of its shape, and the number of such keys.
@@ -100,7 +108,7 @@ func shareOf(s *Stored, own, items, among int64) (share float64, keys int64) {
 func (e *explainer) storedSet(r *ResourceReport, k *KeyItems, share float64, set *Pattern) {
 	e.add(r, Finding{
 		Kind: LowCardinality, Severity: Warning, Direction: Write, Key: k.Key, Pattern: set.Shape,
-		Message:  fmt.Sprintf("Partition %s holds %.0f%% of the items of %s", k.Key, 100*share, set.Shape),
+		Message:  fmt.Sprintf("Partition key '%s' holds %.0f%% of the items with a value of %s", k.Key, 100*share, set.attribute(r)),
 		Evidence: []string{set.valuesText(r, Write), fmt.Sprintf("at least %d items, of %d examined", k.Low, r.Stored.Items)},
 		Cause:    "the key has few values, and one of them has most items: if traffic follows the items, it goes to one partition",
 		Remedy:   "do nothing below " + e.rates() + "; above that, put an attribute that varies into the key, or add shards",

@@ -195,7 +195,7 @@ func TestExplainUnitsOfInsights(t *testing.T) {
 	}
 }
 
-// A key is said to want more than a partition serves only if it does, or was refused for it.
+// A key is said to want more than a partition serves only if it does. If it was refused below that, its partition is full.
 func TestExplainCausesBelowTheLimit(t *testing.T) {
 	const reason = "TableWriteKeyRangeThroughputExceeded"
 	for _, test := range []struct {
@@ -208,7 +208,7 @@ func TestExplainCausesBelowTheLimit(t *testing.T) {
 		{"user-12345", 813, 50, func(*heat.KeyHeat) {}, "one key uses most of a partition's capacity"},
 		{"user-12345", 960, 50, func(*heat.KeyHeat) {}, "one key uses most of a partition's capacity"},
 		{"user-12345", 1041, 50, func(*heat.KeyHeat) {}, "writes to one key exceed what a partition serves"},
-		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Refused, k.Reason = 5, reason }, "writes to one key exceed what a partition serves"},
+		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Refused, k.Reason = 5, reason }, "its partition is full: of the 1,000 write units/sec the key wants at least 813, in bursts that are more at once"},
 		{"user-12345", 813, 50, func(k *heat.KeyHeat) { k.Second = 1300 }, "writes to one key exceed what a partition serves"},
 		{"POST#viral", 813, 1, func(*heat.KeyHeat) {}, "one item uses most of a partition's capacity"},
 		{"POST#viral", 1041, 1, func(*heat.KeyHeat) {}, "writes to one item of many exceed what a partition serves"},

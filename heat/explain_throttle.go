@@ -1,7 +1,9 @@
 package heat
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,8 +31,8 @@ func (e *explainer) throttles(r *ResourceReport, d Direction) {
 	if n := counts[""]; n > 0 && !e.blamed(r, d) {
 		e.add(r, Finding{
 			Kind: Throttled, Severity: Warning, Direction: d,
-			Message:  fmt.Sprintf("%ss are throttled, and %s does not report the reason", capital(d.String()), e.report.Source),
-			Evidence: append([]string{fmt.Sprintf("%d requests throttled", n)}, capacityEvidence(e.report, r, d)...),
+			Message:  fmt.Sprintf("%s are throttled, and %s does not report the reason", e.whichRequests(d), e.report.Source),
+			Evidence: append([]string{e.countedBy(d, fmt.Sprintf("%d requests throttled", n))}, capacityEvidence(e.report, r, d)...),
 			Cause:    "the limit of a partition, the table or the account", Remedy: "read the ThrottlingReasons of the exceptions, as a Recorder does",
 		})
 	}
@@ -46,6 +48,22 @@ func (e *explainer) throttles(r *ResourceReport, d Direction) {
 		}
 		e.hotPartition(r, d, n)
 	}
+}
+
+// whichRequests names the requests of a direction. Contributor Insights counts reads as writes.
+func (e *explainer) whichRequests(d Direction) string {
+	if e.report.Source == Insights && d == Write {
+		return "Writes or reads"
+	}
+	return capital(d.String()) + "s"
+}
+
+// countedBy says of a count of Contributor Insights what it is of.
+func (e *explainer) countedBy(d Direction, text string) string {
+	if e.report.Source == Insights && d == Write {
+		return text + ", reads and writes together"
+	}
+	return text
 }
 
 // reasonEnd returns which of the four kinds a reason is, "" if none.
@@ -100,11 +118,25 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 		f.Remedy = "find the key with heatsink top, a Recorder in the readers, or Contributor Insights; then cache its reads (package cache, or DAX), " +
 			"or keep copies of items that many read (package replica); do not shard for reads: a read of a sharded key asks every shard"
 	}
-	if k := mostRefused(r.Flow(d), n); k != nil {
+	keys := refusedKeys(r.Flow(d), n)
+	for _, k := range keys[:min(len(keys), mostNeighbours)] {
 		f.Evidence = append(f.Evidence, fmt.Sprintf("%d of these for key '%s', which wants %s %s units a second", k.Throttled, k.Key, e.demandText(k), d))
-		f.Cause = fmt.Sprintf("key '%s' shares its partition with keys that this source does not show, or its bursts are shorter than the measurement", k.Key)
+	}
+	const bursts = "spread their bursts over a few seconds (package ratelimit); raise the table's warm throughput, so that they get partitions of their own; " +
+		"find other keys on the partition with Contributor Insights"
+	switch {
+	case len(keys) == 1:
+		f.Cause = fmt.Sprintf("key '%s' shares its partition with keys that this source does not show, or its bursts are shorter than the measurement", keys[0].Key)
 		f.Remedy = "spread the bursts of that key over a few seconds (package ratelimit); raise the table's warm throughput, so that it gets a partition of its own; " +
 			"find its neighbours with Contributor Insights"
+	case len(keys) > 1: // none is hot: as for one such key, a plan leaves them alone
+		f.Severity, f.Key, f.Pattern = Warning, keys[0].Key, shapeIn(r, keys[0].Key)
+		for _, k := range keys[1:] {
+			f.Others = append(f.Others, k.Key)
+		}
+		f.Message = fmt.Sprintf("A hot partition: %ss of %s throttled by key range%s", d, nameList(keys), e.spare(r, d))
+		f.Cause = "none of these keys is hot by itself: " + e.whereRefused(r.Flow(d), keys)
+		f.Remedy = bursts
 	}
 	if handled(r.Flow(d)) {
 		f.Severity = Warning
@@ -112,14 +144,62 @@ func (e *explainer) hotPartition(r *ResourceReport, d Direction, n int64) {
 	if e.fewThrottles(r.Flow(d), n) {
 		f.Severity = Info
 		f.Remedy = "do nothing yet: up to ten throttles in five minutes are harmless, and retries handle them"
+		if n > judge.FewThrottles {
+			f.Evidence = append(f.Evidence, e.lateThrottles(r.Flow(d)))
+		}
 	}
 	if r.Index != "" && d == Write {
 		f.Kind = HotIndex
 		f.Message = fmt.Sprintf("Index %s is hot: DynamoDB throttles the table's writes with it", r.Index)
-		f.Cause = "the demand for one key of the index exceeds what one partition serves, and DynamoDB then refuses the table's writes"
-		f.Remedy = "shard the index's key (heatsink Options.Index); more shards of the table's key do not help"
+		if len(keys) > 1 {
+			f.Cause += backPressure(r, d)
+		} else {
+			f.Cause = "the demand for one key of the index exceeds what one partition serves, and DynamoDB then refuses the table's writes"
+			f.Remedy = "shard the index's key (heatsink Options.Index); more shards of the table's key do not help"
+		}
 	}
 	e.add(r, f)
+}
+
+// refusedKeys returns the keys that throttles by key range are of, those with the most first: one that most are of, or else several that
+// most are of together. It returns nil if these are not known.
+func refusedKeys(f *Flow, throttled int64) []*KeyHeat {
+	if k := mostRefused(f, throttled); k != nil {
+		return []*KeyHeat{k}
+	}
+	var keys []*KeyHeat
+	sum := int64(0)
+	for i := range f.Keys {
+		if k := &f.Keys[i]; k.Throttled > 0 && keyRange(k.Reason) {
+			keys = append(keys, k)
+			sum += k.Throttled
+		}
+	}
+	if 2*sum <= throttled {
+		return nil
+	}
+	slices.SortStableFunc(keys, func(a, b *KeyHeat) int { return cmp.Compare(b.Throttled, a.Throttled) })
+	return keys
+}
+
+// whereRefused says why keys are refused none of which is hot.
+func (e *explainer) whereRefused(f *Flow, keys []*KeyHeat) string {
+	if text, bursts := burstText(f.Trend); bursts {
+		return "their requests come in short bursts, more at once than a partition serves; " + text
+	}
+	on := keys[0].Partition
+	if on != "" && !slices.ContainsFunc(keys, func(k *KeyHeat) bool { return k.Partition != on }) {
+		return "they share partition " + on + ", and their requests come at the same moments, or keys that are not listed fill it"
+	}
+	return "they share partitions, with each other or with keys that are not shown, or their bursts are shorter than the measurement"
+}
+
+// lateThrottles says how many throttles there were in five minutes, where those of a longer time are more than a few.
+func (e *explainer) lateThrottles(f *Flow) string {
+	if e.report.Source.ongoing() {
+		return fmt.Sprintf("%d requests throttled in the last five minutes", throttledIn(f.Trend, e.report.To.Add(-fiveMinutes), e.report.To))
+	}
+	return "no more than ten of them within five minutes"
 }
 
 // handled reports whether retries have handled all throttles of a flow.

@@ -46,6 +46,7 @@ type keyCount struct {
 	seconds   seconds
 	requests  int64
 	throttled int64
+	moving    int64  // of these, those that may be because of another key
 	reason    string // the reason that outweighs the others, by Boyer and Moore's vote
 	votes     int64
 	items     sketch.Few
@@ -71,6 +72,7 @@ type touch struct {
 	retries   int64   // of these, those that repeated one
 	throttled int64   // of these, refused
 	failed    int64   // of these, failed otherwise
+	moving    bool    // an entry of an index may come from another key
 	reason    string
 	partition uint64 // that holds the key; 0: not known
 }
@@ -210,6 +212,9 @@ func (f *flow) addKey(now int64, t *touch, redact func(dst, key []byte) []byte) 
 	}
 	k.requests += t.attempts
 	k.throttled += t.throttled
+	if t.moving {
+		k.moving += t.throttled
+	}
 	if f.peaks != nil {
 		f.peaks.note(t.hash, k, func() string { return sketch.Cut(t.hash, keep) })
 	}
@@ -294,7 +299,7 @@ func (f *flow) report(now int64, top int, d Direction) (Flow, []Pattern) {
 			Consumed: k.Extra.consumed.at(now, f.decay) / window, Busiest: k.Extra.busiest, Second: k.Extra.seconds.last(now),
 			Refused: k.Extra.refused.at(now, f.decay) / window,
 			Lately:  k.Extra.lately.at(now, latelyDecay) / latelyDecay.Seconds(), Estimated: k.Extra.estimated,
-			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Items: k.Extra.items.Count(),
+			Requests: k.Extra.requests, Throttled: k.Extra.throttled, Reason: k.Extra.reason, Moving: k.Extra.moving, Items: k.Extra.items.Count(),
 			Shape: learnt.of(k.Extra.pattern - 1), Busy: k.Extra.busy.lately(now), Partition: partitionName(k.Extra.partition),
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/heat"
 	"github.com/heatsink-go/heatsink/internal/bubble"
+	"github.com/heatsink-go/heatsink/layout"
 )
 
 // offer observes writes of ten units each to keys for some seconds, and so many of a hundred of them throttled.
@@ -47,6 +48,8 @@ func TestThrottlesBeforeGrowthBelongToIt(t *testing.T) {
 			findings := heat.Explain(report, heat.Rules{})
 			if got := kinds(findings); got != "info key-grew LIKES#1" {
 				t.Errorf("%s: got %s: %v", when, got, findings)
+			} else if !strings.Contains(findings[0].Remedy, "if the collection is adaptive") { // nothing proves it
+				t.Errorf("got %s", findings[0].Remedy)
 			}
 		}
 		check("after the growth")
@@ -119,6 +122,27 @@ func TestThrottlesOfADecidedGrowth(t *testing.T) {
 					checkText(t, f.Remedy, "Options.Adaptive", "ledger show")
 				}
 			})
+		})
+	}
+}
+
+// Shards of a fixed number that were all throttled have not grown: nothing takes their throttles away.
+func TestFixedShardsDoNotGrow(t *testing.T) {
+	for _, adaptive := range []bool{false, true} {
+		bubble.Test(t, func(t *testing.T) {
+			recorder := newRecorder(t, heat.Options{})
+			shards := []string{"QUEUE#mail", "QUEUE#mail#SHARD_1", "QUEUE#mail#SHARD_2", "QUEUE#mail#SHARD_3", "QUEUE#mail#SHARD_4"}
+			if adaptive {
+				recorder.Observe(heat.Observation{
+					Resource: heat.Resource{Table: "app"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{layout.ControlPrefix + "x"}, Units: 1,
+				})
+			}
+			offer(recorder, 5, 500, 60, shards...)
+			offer(recorder, 15, 100, 0, shards...)
+			grown := strings.Contains(kinds(heat.Explain(recorder.Report(), heat.Rules{})), "key-grew")
+			if grown != adaptive {
+				t.Errorf("adaptive %v: grown %v", adaptive, grown)
+			}
 		})
 	}
 }

@@ -149,6 +149,10 @@ type KeyHeat struct {
 	// Reason is the main reason of its throttles in DynamoDB's words, such as TableWriteKeyRangeThroughputExceeded.
 	Reason string `json:"reason,omitempty"`
 
+	// Moving is how many of Throttled are updates that may move an entry of an index here from another key. The partition
+	// that refused them may be that of the other key.
+	Moving int64 `json:"moving,omitempty"`
+
 	// Items is the approximate number of different items (sort keys), 0 if unknown. 1 is a single hot item, such as a
 	// counter.
 	Items int64 `json:"items,omitempty"`

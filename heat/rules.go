@@ -107,6 +107,7 @@ func (e *explainer) resource(r *ResourceReport) {
 	e.shards(r, said)
 	for _, d := range [...]Direction{Write, Read} {
 		e.hotKeys(r, d, said)
+		e.victims(r, d, said)
 		e.crowded(r, d, said)
 		e.bursts(r, d, said)
 	}

@@ -59,7 +59,7 @@ func TestAuditOfBrandsAsPeopleWriteThem(t *testing.T) {
 			fmt.Sprintf("THREAT#{id}  %d keys", brands),
 			"warning  brands: Partition key OPS_LOG has a single value: hot by design",
 			"warning  brands: Partition key BRAND_INDEX has a single value: hot by design",
-			"warning  brands: Partition THREAT#brand-abc-123 holds ", "findings: 3 warnings",
+			"warning  brands: Partition key 'THREAT#brand-abc-123' holds ", "findings: 3 warnings",
 		} {
 			if !strings.Contains(stdout, want) {
 				t.Errorf("%d brands: no %q in:\n%s", brands, want, stdout)
@@ -82,7 +82,7 @@ func TestAuditOfASmallTable(t *testing.T) {
 	}
 	uneven := serveItems(t, map[string]int{"STATUS#ACTIVE": 850, "STATUS#BANNED": 100, "STATUS#NEW": 50})
 	stdout, _, _ = command(t, "audit", "brands", "--endpoint", uneven)
-	if !strings.Contains(stdout, "Partition STATUS#ACTIVE holds 85% of the items of STATUS#{value}") ||
+	if !strings.Contains(stdout, "Partition key 'STATUS#ACTIVE' holds 85% of the items with a value of STATUS") ||
 		!strings.Contains(stdout, "STATUS has 3 values: ACTIVE 85.0%, BANNED 10.0%, NEW 5.0%") || !strings.Contains(stdout, "findings: 1 warning") {
 		t.Errorf("a set: %s", stdout)
 	}

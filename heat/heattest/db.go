@@ -1,6 +1,7 @@
 package heattest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type Options struct {
 type DB struct {
 	*local.DB
 	recorder *heat.Recorder
+	redacted bool // keys are not as they are stored
 }
 
 // Start starts an engine for a test. When the test ends, it closes the engine. It fails the test if a partition has
@@ -63,7 +65,7 @@ func Start(t TB, options Options) *DB {
 		t.Fatalf("heattest: engine: %v", err)
 		return nil
 	}
-	db := &DB{DB: engine, recorder: recorder}
+	db := &DB{DB: engine, recorder: recorder, redacted: options.Heat.Redact != nil}
 	t.Cleanup(func() {
 		t.Helper()
 		if !options.Expected {
@@ -81,10 +83,12 @@ func (db *DB) Client(optFns ...func(*dynamodb.Options)) *dynamodb.Client {
 	return db.DB.Client(append(slices.Clip(optFns), db.recorder.Option)...)
 }
 
-// Report returns what the clients have sent so far. Its findings are about the busiest time, not about the last moment.
+// Report returns what the clients have sent so far, with the partitions that the engine has put the keys in. Its findings are
+// about the busiest time, not about the last moment.
 func (db *DB) Report() heat.Report {
 	report := db.recorder.Report()
 	report.Ended = true
+	db.locate(context.Background(), &report)
 	return report
 }
 

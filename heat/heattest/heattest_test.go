@@ -45,7 +45,7 @@ func write(t *testing.T, client *dynamodb.Client, perSecond, seconds int, key fu
 	t.Helper()
 	for i := range perSecond * seconds {
 		_, err := client.PutItem(context.Background(), &dynamodb.PutItemInput{TableName: aws.String("orders"), Item: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: key(i)}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprint(i)},
+			"pk": &types.AttributeValueMemberS{Value: key(i)}, "sk": &types.AttributeValueMemberS{Value: fmt.Sprintf("%08x", uint32(i)*2654435761)}, // in no order
 		}}, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		if err != nil && !strings.Contains(err.Error(), "Throughput") {
 			t.Fatal(err)

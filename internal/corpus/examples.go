@@ -7,7 +7,7 @@ import (
 	"github.com/heatsink-go/heatsink/heat"
 )
 
-// Examples returns the examples of the documents that the project began with.
+// Examples returns the examples of the documents that the project began with, and what became of a hot key and of its neighbour.
 func Examples() []Case {
 	var all []Case
 	for _, brands := range []int{5, 13, 41} {
@@ -27,7 +27,24 @@ func Examples() []Case {
 		traffic("a full partition of three keys", []Want{{[]heat.Kind{heat.HotPartition}, heat.Critical, "ORDER#1"}},
 			Stream{Key: "ORDER#1", PerSecond: 385, Refused: 0.15}, Stream{Key: "ORDER#2", PerSecond: 350, Refused: 0.15},
 			Stream{Key: "ORDER#3", PerSecond: 330, Refused: 0.15}),
+		traffic("a post in the partition of a viral one", []Want{
+			{oneOfMany, heat.Critical, "POST#12345"}, {[]heat.Kind{heat.HotPartition}, heat.Warning, "POST#777"},
+		},
+			Stream{Key: "POST#12345", PerSecond: 1500, Refused: 0.45}, Stream{Key: "POST#777", PerSecond: 300, Refused: 0.45},
+			Stream{Key: "POST#12346", PerSecond: 5}, Stream{Key: "POST#9", PerSecond: 5}),
+		traffic("a log by day, spread", nil, spreadOver("AUDIT#2026-06-22", 8, 180)...),
+		traffic("a queue by status, of which one value is spread", nil,
+			append(spreadOver("OPEN", 8, 170), Stream{Key: "PENDING", PerSecond: 190})...),
 	)
+}
+
+// spreadOver is the traffic of a key in so many shards, as a plan proposes them: the first is the bare key.
+func spreadOver(key string, shards int, each float64) []Stream {
+	all := []Stream{{Key: key, PerSecond: each}}
+	for i := 1; i < shards; i++ {
+		all = append(all, Stream{Key: fmt.Sprintf("%s#SHARD_%d", key, i), PerSecond: each})
+	}
+	return all
 }
 
 // threeHotSpots is the table of document 001: 700 items and more, under a log, a list of brands, and brands of which one is

@@ -85,7 +85,7 @@ var mayImport = imports{
 	"heat/heatcloudwatch":  {"heat", "layout"},
 	"heat/heatlambda":      {"heat"},
 	"heat/heatprom":        {"heat", "heat/internal/sample"},
-	"heat/heattest":        {"heat", "local", "internal/quote"}, // for users' tests: links the engine
+	"heat/heattest":        {"heat", "local", "internal/quote", "internal/round", "local/partitions"}, // for users' tests: links the engine
 	"heat/heatotel":        {"heat", "heat/internal/sample"},
 	"heat/heatpage":        {"heat", "plan", "internal/observed", "internal/round", "local/partitions"}, // the types of partitions, not the engine
 	"internal/observed":    {"heat", "layout", "plan", "internal/judge"},
