@@ -25,6 +25,10 @@ type KeyRate struct {
 	// then says whether they are enough.
 	Shards int
 
+	// FullestWrites and FullestReads are the units of the fullest shard. Default: as much as each other shard. If that one is
+	// too hot and a fair share of it would not be, the shards are enough, and the plan spreads them evenly.
+	FullestWrites, FullestReads float64
+
 	// Bucket is the time bucket that the stored keys have already. Key is without it.
 	Bucket layout.Bucket
 
@@ -57,6 +61,9 @@ type KeyRate struct {
 	// OneItem says that all requests are for one item. Without a Pattern, the plan then takes the writes for those of a
 	// counter.
 	OneItem bool
+
+	// Limiter says that the key is one of package ratelimit. Its plan is for the limiter's own shards.
+	Limiter bool
 
 	// ItemBytes is the size of an item. Default: that of the workload.
 	ItemBytes int
@@ -120,33 +127,40 @@ type judgement struct {
 	hot           bool // its writes are throttled now, or are about to be
 	bare          bool // the bare key is the first of its shards
 	adaptive      bool // it grows by itself
+	limiter       bool // it is one of package ratelimit
 	neighbour     string
 	latest        time.Time
-	enough        bool // the shards that the key has take its writes
-	enoughReads   bool // and its reads
-	guessed       bool // the key filled a partition: its rates are above the observed ones
-	bystander     bool // other keys cause its throttles
-	crowdedWrites bool // its writes were refused on a partition that it shares with others
+	enough        bool    // the shards that the key has take its writes
+	uneven        float64 // the part of the fullest shard, if that one is too hot only because it is so full
+	enoughReads   bool    // and its reads
+	guessed       bool    // the key filled a partition: its rates are above the observed ones
+	bystander     bool    // other keys cause its throttles
+	crowdedWrites bool    // its writes were refused on a partition that it shares with others
 	crowdedReads  bool
 }
 
 // judge decides how hot a key is, as heat's findings do, and raises the rates of one that fills a partition.
 func (k *KeyRate) judge(one limits) judgement {
-	writes := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: float64(one.writes), Refused: k.WritesRefused}
-	reads := judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: float64(one.reads), Refused: k.ReadsRefused}
+	writes := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: float64(one.writes), Refused: k.WritesRefused, Fullest: k.FullestWrites}
+	reads := judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: float64(one.reads), Refused: k.ReadsRefused, Fullest: k.FullestReads}
 	t := judge.Default()
 	v, units, more := t.Over(writes, k.Shards)
 	vReads, readUnits, moreReads := t.Over(reads, k.Shards)
 	j := judgement{
-		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, neighbour: k.Neighbour, latest: k.Latest,
-		bystander:     k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
+		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, limiter: k.Limiter, neighbour: k.Neighbour, latest: k.Latest,
+		bystander: k.Throttles > 0 && !k.WritesRefused && k.FullestWrites < judge.Beside*float64(one.writes) &&
+			k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
 		crowdedWrites: k.WritesRefused && v != judge.Alone,
 		enough:        k.Shards > 1 && !v.Critical(),
 		enoughReads:   k.Shards > 1 && !vReads.Critical(),
 		crowdedReads:  k.ReadsRefused && vReads != judge.Alone,
 	}
+	if part := k.FullestWrites / k.WriteUnits; k.WriteUnits > 0 && v == judge.Alone && t.Even(writes, k.Shards) != judge.Alone &&
+		judge.Uneven(part, k.Shards, judge.Excess) {
+		j.uneven = min(part, 1)
+	}
 	if k.Adaptive { // what it wants is for the control law to find out
-		j.enough, j.crowdedWrites = true, false
+		j.enough, j.crowdedWrites, j.uneven = true, false, 0
 		return j
 	}
 	k.WriteUnits, k.ReadUnits = units, readUnits
@@ -156,7 +170,7 @@ func (k *KeyRate) judge(one limits) judgement {
 
 // observed is the workload of one key, out of several with so many write and read units in all.
 func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
-	if k.OneItem && w.Read.Pattern == "" && !w.Table.Index {
+	if k.OneItem && w.Read.Pattern == "" && !w.Table.Index && !k.Limiter {
 		w.Read.Pattern = Counters
 		if k.WriteUnits == 0 {
 			w.Read.Pattern = Mostly

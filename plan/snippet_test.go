@@ -712,7 +712,7 @@ func evaluate[T any](t fatal, declarations, variable string) (value T) {
 
 // names are what snippets use of package layout.
 var names = map[string]any{
-	"Calculated": layout.Calculated, "Hour": layout.Hour, "Day": layout.Day, "Week": layout.Week, "Month": layout.Month,
+	"Calculated": layout.Calculated, "Product": layout.Product, "Hour": layout.Hour, "Day": layout.Day, "Week": layout.Week, "Month": layout.Month,
 	"Year": layout.Year, "SharpNumber": layout.SharpNumber(), "PlainNumber": layout.PlainNumber(), "DotFromOne": layout.DotFromOne(),
 }
 

@@ -109,7 +109,13 @@ func (w *Workload) choose(l Load) (Strategy, []string) {
 // chooseShards is choose for keys whose writes are too many.
 func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 	why := hotBecause(l)
+	if w.uneven > 0 {
+		why = w.whyUneven(l)
+	}
 	switch {
+	case w.limiter:
+		return Random, append(why, "it is a key of package ratelimit, whose items have a part of the limit each: a check writes to one of them, "+
+			"and Options.Lease takes several permits with one write")
 	case w.Read.Pattern == Mostly:
 		return Leave, w.whyOneItem(why, l)
 	case w.Read.Pattern == Counters:
@@ -134,6 +140,16 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 	}
 	return Random, append(why, "items are written once and read as a list: a random shard spreads writes most evenly "+
 		"and can avoid throttled shards")
+}
+
+// whyUneven says why a key gets no more shards although one of them is too hot.
+func (w *Workload) whyUneven(l Load) []string {
+	return []string{
+		fmt.Sprintf("one of its %s takes %s of the load, more than a partition serves; a fair share is %s units a second, which one serves",
+			figure.Count(w.Shards, "shard"), percent(w.uneven), grouped(float64(l.WriteUnits)/float64(w.Shards))),
+		"the hash does not spread the ids, as layout.Product does not spread ids like order-00001; or some writers have fewer shards: " +
+			"give all the same number; or one id has most of the load, and that only package counter or fewer writes reduce",
+	}
 }
 
 // whyCounter says why a number is counted with package counter, and what that writes.

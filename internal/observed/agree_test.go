@@ -49,6 +49,24 @@ func both(t *testing.T, report heat.Report) ([]heat.Finding, plan.Plan) {
 	return findings, plans[0]
 }
 
+// uneven is a report of keys of which the first takes so much, and the others a tenth of it each.
+func uneven(rate float64, keys ...string) heat.Report {
+	report := written(rate, 0, keys...)
+	f := &report.Resources[0].Writes
+	f.Units, f.Requests = 0, 0
+	for i := range f.Keys {
+		k := &f.Keys[i]
+		if i > 0 {
+			*k = written(rate/10, 0, k.Key).Resources[0].Writes.Keys[0]
+		}
+		f.Units, f.Requests = f.Units+k.Units, f.Requests+k.Requests
+	}
+	for i := range f.Keys {
+		f.Keys[i].Share = f.Keys[i].Units / f.Units
+	}
+	return report
+}
+
 func shardsOf(key string, n int) []string {
 	var keys []string
 	for i := range n {
@@ -94,6 +112,25 @@ func TestPlansFoldShards(t *testing.T) {
 			"Spread VIEWS over 15 shards drawn at random; first warm the table to 15,000 write units a second.", `Keys: map[string]layout.Width{"VIEWS": {Write: 15, Read: 15}}`,
 		},
 		{
+			"shards that are not even", uneven(1300, shardsOf("VIEWS", 4)...), nil,
+			"Spread VIEWS evenly over the 4 shards that it has, drawn at random: the hash does not spread its ids, or some writers have fewer shards.",
+			"Layout:       layout.Layout{Shards: 4}",
+		},
+		{
+			"one shard of those that were told", uneven(1300, "VIEWS#SHARD_2"), &heat.Layout{Layout: layout.Layout{Shards: 4}},
+			"Spread VIEWS evenly over the 4 shards that it has, drawn at random: the hash does not spread its ids, or some writers have fewer shards.",
+			"Layout:       layout.Layout{Shards: 4}",
+		},
+		{
+			"one shard in a bucket", uneven(1300, "VIEWS#2026-06-22#SHARD_0"), &heat.Layout{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}},
+			"Spread VIEWS evenly over the 4 shards that it has, in every day: the hash does not spread its ids, or some writers have fewer shards.",
+			"layout.Layout{Shards: 4, Bucket: layout.Day}",
+		},
+		{
+			"one shard, of which nothing was told", uneven(1300, "sneaker#SHARD_0"), nil,
+			"Spread sneaker over 5 shards drawn at random.", `"sneaker" is stored as "sneaker#SHARD_0" to "sneaker#SHARD_4".`,
+		},
+		{
 			"shards that are enough", written(400, 0, shardsOf("VIEWS", 4)...), nil,
 			"Leave VIEWS as it is: each of its 4 shards takes about 400 write and 0 read units a second, and one partition takes 1,000 and 3,000.", "",
 		},
@@ -112,6 +149,21 @@ func TestPlansFoldShards(t *testing.T) {
 				t.Errorf("%v, but %s", findings, p.Verdict)
 			}
 		})
+	}
+}
+
+// A counter's only shard is planned for as the counter, and a limiter's as the limiter.
+func TestPlansOfRecipes(t *testing.T) {
+	for _, test := range []struct{ key, verdict, snippet string }{
+		{"sneaker#SHARD_0", "Spread sneaker over 4 shards of a counter.", `It is stored under "sneaker#SHARD_0" to "sneaker#SHARD_3".`},
+		{"RATE_LIMIT#app#SHARD_0", "Spread RATE_LIMIT#app over 5 shards of its limiter.", "var options = ratelimit.Options{"},
+	} {
+		report := uneven(1300, test.key)
+		report.Resources[0].Writes.Keys[0].Items = 1
+		_, p := both(t, report)
+		if p.Verdict != test.verdict || !strings.Contains(p.Snippet, test.snippet) {
+			t.Errorf("%s: got %s\n%s", test.key, p.Verdict, p.Snippet)
+		}
 	}
 }
 
@@ -218,6 +270,11 @@ func TestPlansReadWhatIsThere(t *testing.T) {
 	both2 := written(980, 900, "EVENTS#2026-11-18")
 	both2.Resources[0].Writes.Keys = append(both2.Resources[0].Writes.Keys, heat.KeyHeat{Key: "CLICKS#2026-11-18", RateLow: 1})
 	bare := written(980, 900, "VIEWS", "VIEWS#SHARD_1", "VIEWS#SHARD_2", "VIEWS#SHARD_3")
+	beside := written(980, 900, "VIEWS", "VIEWS#SHARD_1", "VIEWS#SHARD_2", "VIEWS#SHARD_3")
+	beside.Resources[0].Writes.Keys = append(beside.Resources[0].Writes.Keys, heat.KeyHeat{Key: "USER#1", RateLow: 1})
+	grownIndex := written(980, 900, append(shardsOf("SELLER#1", 8)[1:], "SELLER#1")...)
+	grownIndex.Resources[0].Index = "bySeller"
+	grownIndex.Resources[0].Writes.Distinct.Keys = 151
 	for _, test := range []struct {
 		name   string
 		report heat.Report
@@ -230,6 +287,12 @@ func TestPlansReadWhatIsThere(t *testing.T) {
 		}},
 		{"a day, among other keys", days, []string{"layout.Layout{Shards: 5, Bucket: layout.Day, Format: layout.Format{BareZero: true}}", `as "EVENTS#2026-11-19" to "EVENTS#2026-11-19#SHARD_4"`}},
 		{"a day, among other keys with days", both2, []string{"layout.Layout{Bucket: layout.Day, Format: layout.Format{BareZero: true}}", `"EVENTS": {Write: `}},
+		{"shards from the bare key on, beside other keys", beside, []string{
+			"layout.Layout{Format: layout.Format{BareZero: true}}", `"VIEWS": {Write: 15, Read: 15}`, "Existing items in 4 shards are in these shards.",
+		}},
+		{"a calculated key of an index that has grown already", grownIndex, []string{
+			"layout.Layout{Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}", `"SELLER#1": {Write: 128, Read: 128}`,
+		}},
 		{"shards from the bare key on", bare, []string{"layout.Layout{Shards: 15, Format: layout.Format{BareZero: true}}"}},
 	} {
 		_, p := both(t, test.report)

@@ -93,7 +93,7 @@ func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 		if o.demand[d] == 0 {
 			o.demand[d] = demand(report, r.Flow(d))
 		}
-		for _, k := range wholeKeys(report, r.Flow(d)) {
+		for _, k := range wholeKeys(report, r, d) {
 			o.addKey(report, d, &k)
 		}
 	}
@@ -101,7 +101,7 @@ func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 
 func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey) {
 	if report.Source == heat.Insights { // it counts reads and writes together: as in findings, that alone fills no partition
-		k.sustained, k.Second = 0, max(k.sustained, k.Second)
+		k.sustained, k.fullest, k.Second = 0, 0, max(k.sustained, k.Second)
 	}
 	limit := report.Limit(d) * float64(max(k.shards, 1))
 	by, known := o.by[k.Key]
@@ -130,9 +130,13 @@ func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey)
 	}
 	if d == heat.Write {
 		to.WriteUnits, to.WriteBurst = max(to.WriteUnits, k.sustained), max(to.WriteBurst, k.Second)
+		to.FullestWrites = min(to.WriteUnits, max(to.FullestWrites, k.fullest))
+		to.WritesRefused = to.WritesRefused || k.held
 		to.ItemBytes = max(to.ItemBytes, itemBytes(&k.KeyHeat))
 	} else {
 		to.ReadUnits, to.ReadBurst = max(to.ReadUnits, k.sustained), max(to.ReadBurst, k.Second)
+		to.FullestReads = min(to.ReadUnits, max(to.FullestReads, k.fullest))
+		to.ReadsRefused = to.ReadsRefused || k.held
 	}
 }
 
@@ -154,10 +158,8 @@ type keyRate plan.KeyRate
 
 // throttle takes what was refused of a key. Refused reads say nothing about its writes.
 func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction, limit float64) {
-	rate := max(k.RateLow, k.Busy, k.Busiest, k.Second)
-	keyRange := strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded")
-	atLimit := k.Throttled > judge.FewThrottles && keyRange && rate >= judge.Beside*limit
-	if k.Reason != "" && !keyRange {
+	atLimit := held(k, limit)
+	if k.Reason != "" && !byKeyRange(k) {
 		return // the table or the account is the limit: shards of the key do not help
 	}
 	if d == heat.Write {
@@ -189,7 +191,7 @@ func (o *observation) rate(key string) *keyRate {
 // OfKeys are the kinds of findings that say that a key wants more than its partition gives.
 var OfKeys = []heat.Kind{
 	heat.HotKey, heat.DominantKey, heat.LowCardinality, heat.TimeKey, heat.PopularItem, heat.GlobalCounter,
-	heat.SkewedTenant, heat.HotIndex, heat.HotPartition,
+	heat.SkewedTenant, heat.HotIndex, heat.HotPartition, heat.UnevenShards,
 }
 
 // Judge takes what findings say of keys whose rates are known: a plan must not contradict them.
@@ -250,8 +252,9 @@ func (k *HotKey) Has(stored string) bool { return k.of.names[stored] == k.Key }
 // whether one of them is hot, and whether the key grows by itself.
 func (k *HotKey) known() plan.KeyRate {
 	rate := k.bucketed()
+	rate.Limiter = rate.Shards > 0 && strings.HasPrefix(rate.Key, "RATE_LIMIT#") // as package ratelimit spells them by default
 	rate.Adaptive = rate.Adaptive || rate.Bare && k.of.grows
-	if rate.Shards == 0 && k.amongOthers(&rate) {
+	if (rate.Shards == 0 || rate.Bare) && k.amongOthers(&rate) {
 		rate.OneOfMany = true
 	}
 	most := 0.0
@@ -267,7 +270,7 @@ func (k *HotKey) known() plan.KeyRate {
 
 // hot reports whether writes of a key are throttled, or are about to be.
 func (o *observation) hot(k *plan.KeyRate) bool {
-	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(heat.Write), Refused: k.WritesRefused}
+	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(heat.Write), Refused: k.WritesRefused, Fullest: k.FullestWrites}
 	v, _, _ := judge.Default().Over(load, k.Shards)
 	return v.Critical()
 }
@@ -275,7 +278,7 @@ func (o *observation) hot(k *plan.KeyRate) bool {
 // amongOthers reports whether the table or index has other keys. Those of a key with time buckets are others with such a bucket.
 func (k *HotKey) amongOthers(rate *plan.KeyRate) bool {
 	if rate.Bucket == layout.NoBucket {
-		return len(k.of.rates) > 1 || k.of.keys > 1 || k.share() < 0.99
+		return len(k.of.rates) > 1 || k.of.keys > int64(max(1, rate.Shards)) || k.share() < 0.99
 	}
 	return slices.ContainsFunc(k.of.rates, func(other plan.KeyRate) bool {
 		b := (&HotKey{other, k.of}).bucketed()
@@ -361,9 +364,9 @@ func (k *HotKey) share() float64 {
 
 // planned returns the units a second that were seen of a key in a direction, and those that a plan is for.
 func (o *observation) planned(k *plan.KeyRate, d heat.Direction) (seen, planned float64) {
-	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(d), Refused: k.WritesRefused}
+	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(d), Refused: k.WritesRefused, Fullest: k.FullestWrites}
 	if d == heat.Read {
-		load = judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: o.limits.Of(d), Refused: k.ReadsRefused}
+		load = judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: o.limits.Of(d), Refused: k.ReadsRefused, Fullest: k.FullestReads}
 	}
 	_, planned, _ = judge.Default().Over(load, k.Shards)
 	return max(load.Demand, load.Second), planned
