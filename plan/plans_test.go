@@ -317,11 +317,13 @@ func TestUnevenShards(t *testing.T) {
 		snippet string
 	}{
 		{plan.Lists, layout.NoBucket, 1300, 4, "Spread KEY evenly over the 4 shards that it has, drawn at random: ", "layout.Layout{Shards: 4}"},
-		{plan.Points, layout.NoBucket, 1300, 4, "Spread KEY evenly over the 4 shards that it has, calculated from the item's id: ",
-			"{Shards: 4, Strategy: layout.Calculated, Hash: layout.Product}"},
+		{
+			plan.Points, layout.NoBucket, 1300, 4, "Spread KEY evenly over the 4 shards that it has, calculated from the item's id: ",
+			"{Shards: 4, Strategy: layout.Calculated, Hash: layout.Product}",
+		},
 		{plan.Lists, layout.Day, 1300, 4, "Spread KEY evenly over the 4 shards that it has, in every day: ", "layout.Layout{Shards: 4, Bucket: layout.Day}"},
 		{plan.Lists, layout.NoBucket, 900, 4, "Leave KEY as it is: each of its 4 shards takes about 423 write", ""},
-		{plan.Lists, layout.NoBucket, 1300, 1, "Spread KEY over 7 shards drawn at random", "layout.Layout{Shards: 7}"},
+		{plan.Lists, layout.NoBucket, 1300, 1, "Spread KEY over 10 shards drawn at random", "layout.Layout{Shards: 10}"},
 	} {
 		w := plan.Workload{Existing: true, Read: plan.Reading{Pattern: test.pattern}}
 		plans, err := plan.ForKeys(w, []plan.KeyRate{{Key: "KEY", WriteUnits: 1690, FullestWrites: test.fullest, Shards: test.shards, Bucket: test.bucket}})
