@@ -64,7 +64,7 @@ func (w *Workload) load() Load {
 		l.HottestShare = zipfShare(w.Keys, w.Zipf)
 	}
 	if l.HottestShare > 0 {
-		l.OtherWriteUnits = float64(l.WriteUnits) * (1/l.HottestShare - 1)
+		l.OtherWriteUnits = w.Writes * float64(writeUnitsOf(w.ItemBytes)) * (1/l.HottestShare - 1) // not of what was rounded up
 	}
 	l.KeysAbove = w.keysAbove(&l)
 	return l

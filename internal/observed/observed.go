@@ -77,6 +77,43 @@ func Of(reports []heat.Report) Seen {
 	return all
 }
 
+// Settled returns reports as they are read from a file. One that was saved after its traffic had ended is that of a source that
+// has stopped: findings and plans are about its busiest time, not about the pause.
+func Settled(reports []heat.Report) []heat.Report {
+	reports = slices.Clone(reports)
+	for i := range reports {
+		r := &reports[i]
+		if r.Ended || !paused(r) {
+			continue
+		}
+		r.Ended, r.Resources = true, slices.Clone(r.Resources)
+		for j := range r.Resources {
+			for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+				f := r.Resources[j].Flow(d)
+				f.Keys = slices.Clone(f.Keys)
+				for k := range f.Keys {
+					f.Keys[k].Share = min(1, f.Keys[k].Low/max(f.Units, f.Keys[k].Low, 1)) // as in other reports that have ended
+				}
+			}
+		}
+	}
+	return reports
+}
+
+// paused reports whether there is hardly any traffic left of what a report has seen.
+func paused(r *heat.Report) bool {
+	const hardly = 0.1
+	now, busiest := 0.0, 0.0
+	for i := range r.Resources {
+		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+			for _, k := range r.Resources[i].Flow(d).Keys {
+				now, busiest = now+r.Sustained(&k), max(busiest, k.Busiest)
+			}
+		}
+	}
+	return now < hardly*busiest
+}
+
 func (all Seen) of(r heat.Resource) *observation {
 	at := slices.IndexFunc(all, func(o *observation) bool { return o.resource.Resource == r })
 	if at < 0 {
