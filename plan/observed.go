@@ -65,6 +65,15 @@ type KeyRate struct {
 	// Limiter says that the key is one of package ratelimit. Its plan is for the limiter's own shards.
 	Limiter bool
 
+	// ManyItems says that its writes are for different items, whatever the Pattern of the reads makes of them.
+	ManyItems bool
+
+	// Mixed says that the units are of reads and writes together, as Contributor Insights counts them.
+	Mixed bool
+
+	// Alone says that the key fills its partition by itself whatever its units are, as a source may lack what was throttled.
+	Alone bool
+
 	// ItemBytes is the size of an item. Default: that of the workload.
 	ItemBytes int
 }
@@ -123,11 +132,16 @@ func hotBeside(keys []KeyRate, judged []judgement, but int) string {
 
 // judgement is what package judge makes of an observed key, and what else is known of such a key alone.
 type judgement struct {
-	seen          bool // the key was observed
-	hot           bool // its writes are throttled now, or are about to be
-	bare          bool // the bare key is the first of its shards
-	adaptive      bool // it grows by itself
-	limiter       bool // it is one of package ratelimit
+	seen          bool    // the key was observed
+	hot           bool    // its writes are throttled now, or are about to be
+	bare          bool    // the bare key is the first of its shards
+	adaptive      bool    // it grows by itself
+	limiter       bool    // it is one of package ratelimit
+	oneItem       bool    // all of its requests are for one item
+	manyItems     bool    // its writes are for different items
+	mixed         bool    // its units are of reads and writes together
+	seenWrites    float64 // units that were seen in one shard, of writes that are guessed
+	seenReads     float64
 	neighbour     string
 	latest        time.Time
 	enough        bool    // the shards that the key has take its writes
@@ -144,10 +158,13 @@ func (k *KeyRate) judge(one limits) judgement {
 	writes := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: float64(one.writes), Refused: k.WritesRefused, Fullest: k.FullestWrites}
 	reads := judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: float64(one.reads), Refused: k.ReadsRefused, Fullest: k.FullestReads}
 	t := judge.Default()
+	if k.Alone && writes.Refused {
+		writes.Demand = max(writes.Demand, t.Hot*writes.Limit*float64(max(k.Shards, 1)))
+	}
 	v, units, more := t.Over(writes, k.Shards)
 	vReads, readUnits, moreReads := t.Over(reads, k.Shards)
 	j := judgement{
-		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, limiter: k.Limiter, neighbour: k.Neighbour, latest: k.Latest,
+		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, limiter: k.Limiter, oneItem: k.OneItem, manyItems: k.ManyItems, mixed: k.Mixed, neighbour: k.Neighbour, latest: k.Latest,
 		bystander: k.Throttles > 0 && !k.WritesRefused && k.FullestWrites < judge.Beside*float64(one.writes) &&
 			k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
 		crowdedWrites: k.WritesRefused && v != judge.Alone,
@@ -163,8 +180,13 @@ func (k *KeyRate) judge(one limits) judgement {
 		j.enough, j.crowdedWrites, j.uneven = true, false, 0
 		return j
 	}
+	if j.guessed = more || moreReads; more {
+		j.seenWrites = max(k.FullestWrites, max(k.WriteUnits, k.WriteBurst)/float64(max(k.Shards, 1)))
+	}
+	if moreReads {
+		j.seenReads = max(k.FullestReads, max(k.ReadUnits, k.ReadBurst)/float64(max(k.Shards, 1)))
+	}
 	k.WriteUnits, k.ReadUnits = units, readUnits
-	j.guessed = more || moreReads
 	return j
 }
 

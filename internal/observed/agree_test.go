@@ -394,3 +394,107 @@ func TestPlansOfASharedPartition(t *testing.T) {
 		t.Errorf("got %s\nwant %s", p.Verdict, want)
 	}
 }
+
+// Copies have a table of their own, which is new: the partitions of the item's table are none of theirs.
+func TestPlansOfCopies(t *testing.T) {
+	report := written(0, 0, "ARTICLE#1")
+	r := &report.Resources[0]
+	r.Capacity = &heat.Capacity{OnDemand: true, WarmWrites: 12_000, WarmReads: 36_000, Partitions: 12}
+	r.Writes = heat.Flow{}
+	r.Reads = written(4160, 0, "ARTICLE#1").Resources[0].Writes
+	seen := observed.Of([]heat.Report{report})
+	base := plan.Workload{Key: "ARTICLE#1", ItemBytes: 100 << 10, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}}
+	plans, err := seen.Plans(base, seen.Hottest(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.Reads = 4160 / 12.5
+	want, err := plan.For(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plans[0]; got.Shards != want.Shards || got.Verdict != want.Verdict || !strings.Contains(got.Verdict, "first warm the new table") {
+		t.Errorf("got %s\nwant %s", got.Verdict, want.Verdict)
+	}
+}
+
+// What was seen of a key's items weighs more than the pattern of its reads.
+func TestPlansByWhatWasSeen(t *testing.T) {
+	for _, test := range []struct {
+		items   int64
+		verdict string
+	}{
+		{250, "Spread AUDIT over 5 shards drawn at random."},
+		{1, "AUDIT is too hot for one partition, and shards cannot help: its writes change one item, "},
+		{0, "AUDIT is too hot for one partition, and shards cannot help: with this pattern, its writes change one item, "},
+	} {
+		report := written(1200, 900, "AUDIT")
+		report.Resources[0].Writes.Keys[0].Items = test.items
+		seen := observed.Of([]heat.Report{report})
+		plans, err := seen.Plans(plan.Workload{Read: plan.Reading{Pattern: plan.Mostly}}, seen.Hottest(1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(plans[0].Verdict, test.verdict) {
+			t.Errorf("%d items: got %s", test.items, plans[0].Verdict)
+		}
+	}
+}
+
+// A key that is throttled below a partition's limit does not take all of it, and an old burst of reads says nothing of now.
+func TestReasonsOfPlansAreSo(t *testing.T) {
+	report := written(790, 900, "QUEUE#mail", "QUEUE#sms")
+	report.Resources[0].Writes.Keys[1] = written(180, 300, "QUEUE#sms").Resources[0].Writes.Keys[0]
+	reads := written(0.3, 40, "QUEUE#mail").Resources[0].Writes
+	reads.Keys[0].Busiest, reads.Keys[0].Reason = 900, "TableReadKeyRangeThroughputExceeded"
+	report.Resources[0].Reads = reads
+	_, p := both(t, report)
+	text := p.String()
+	for _, not := range []string{"takes all that one partition serves", "exceed the 1,000", "its reads are throttled"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q in %s", not, text)
+		}
+	}
+	if want := "it is throttled at 79 % of what one partition serves, by short bursts or by others on its partition"; p.Key != "QUEUE#mail" || !strings.Contains(strings.Join(p.Reasons, " "), want) {
+		t.Errorf("no %q in %s", want, text)
+	}
+}
+
+// Contributor Insights counts reads and writes together, and not what was throttled.
+func TestPlansOfInsights(t *testing.T) {
+	insights := uneven(600, "OPEN", "DONE", "NEW")
+	insights.Source, insights.Resources[0].Index = heat.Insights, "byStatus"
+	metrics := heat.Report{Source: heat.CloudWatch, From: insights.From, To: insights.To, Resources: []heat.ResourceReport{{
+		Resource: insights.Resources[0].Resource,
+		Writes:   heat.Flow{Units: 36_000, Requests: 40_000, Throttled: 4000, Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 4000}}},
+	}}}
+	reports := []heat.Report{insights, metrics}
+	findings := heat.ExplainAll(heat.Rules{}, reports...)
+	seen := observed.Of(reports)
+	seen.Judge(findings)
+	plans, err := seen.Plans(plan.Workload{}, seen.Hottest(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if findings[0].Severity != heat.Critical || findings[0].Key != "OPEN" || !strings.Contains(findings[0].Remedy, "shard the index's key") ||
+		!strings.HasPrefix(plans[0].Verdict, "Spread OPEN over ") {
+		t.Errorf("finding: %+v\nplan: %s", findings[0], &plans[0])
+	}
+
+	article := written(291, 0, "ARTICLE")
+	article.Source = heat.Insights
+	read := heat.Report{Source: heat.CloudWatch, Resources: []heat.ResourceReport{{Resource: article.Resources[0].Resource, Reads: heat.Flow{Units: 17_000, Requests: 34_000}}}}
+	for want, reports := range map[string][]heat.Report{
+		"Do not shard ARTICLE: 0 write and 291 read units a second fit in one partition":               {article, read},
+		"Do not shard ARTICLE: 291 units a second, of reads and writes together, fit in one partition": {article},
+	} {
+		seen := observed.Of(reports)
+		plans, err := seen.Plans(plan.Workload{}, seen.Hottest(1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(plans[0].Verdict, want) {
+			t.Errorf("got %s, want %s", plans[0].Verdict, want)
+		}
+	}
+}

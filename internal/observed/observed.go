@@ -50,7 +50,7 @@ func trust(s heat.Source) int {
 
 // Of returns what reports show of each table and index, also of those without rates of keys, such as a scan's.
 func Of(reports []heat.Report) Seen {
-	reports = slices.Clone(reports)
+	reports = directed(reports)
 	slices.SortStableFunc(reports, func(a, b heat.Report) int { return trust(a.Source) - trust(b.Source) })
 	var all Seen
 	for _, report := range reports {
@@ -114,6 +114,45 @@ func paused(r *heat.Report) bool {
 	return now < hardly*busiest
 }
 
+// directed returns reports in which units of Contributor Insights, which counts reads and writes together, are reads where
+// CloudWatch shows hardly any writes.
+func directed(reports []heat.Report) []heat.Report {
+	reports = slices.Clone(reports)
+	for i := range reports {
+		if reports[i].Source != heat.Insights {
+			continue
+		}
+		reports[i].Resources = slices.Clone(reports[i].Resources)
+		for j := range reports[i].Resources {
+			r := &reports[i].Resources[j]
+			told := slices.ContainsFunc(r.Writes.Throttles, func(t heat.ThrottleCount) bool { return t.Reason != "" })
+			if !told && len(r.Reads.Keys) == 0 && onlyRead(reports, r.Resource) {
+				r.Reads, r.Writes = r.Writes, heat.Flow{}
+			}
+		}
+	}
+	return reports
+}
+
+// onlyRead reports whether CloudWatch says that a table or index is read, and hardly written.
+func onlyRead(reports []heat.Report, resource heat.Resource) bool {
+	for i := range reports {
+		if reports[i].Source != heat.CloudWatch {
+			continue
+		}
+		for j := range reports[i].Resources {
+			if r := &reports[i].Resources[j]; r.Resource == resource {
+				if r.Reads.Throttled+r.Writes.Throttled > 0 {
+					return r.Writes.Throttled == 0
+				}
+				const hardly = 10 // as in heat
+				return r.Reads.Units > hardly*r.Writes.Units
+			}
+		}
+	}
+	return false
+}
+
 func (all Seen) of(r heat.Resource) *observation {
 	at := slices.IndexFunc(all, func(o *observation) bool { return o.resource.Resource == r })
 	if at < 0 {
@@ -136,6 +175,9 @@ func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 	}
 }
 
+// someItems is from how many different items on a shard takes a part of a key's writes.
+const someItems = 10
+
 func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey) {
 	if report.Source == heat.Insights { // it counts reads and writes together: as in findings, that alone fills no partition
 		k.sustained, k.fullest, k.Second = 0, 0, max(k.sustained, k.Second)
@@ -144,7 +186,7 @@ func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey)
 	by, known := o.by[k.Key]
 	switch {
 	case known && by != report.Source:
-		o.rate(k.Key).throttle(&k.KeyHeat, d, limit)
+		o.rate(k.Key).throttle(report, &k.KeyHeat, d, limit)
 		return
 	case max(k.sustained, k.Second) == 0:
 		return
@@ -154,8 +196,10 @@ func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey)
 		o.names[stored] = k.Key
 	}
 	to := o.rate(k.Key)
-	to.throttle(&k.KeyHeat, d, limit)
+	to.throttle(report, &k.KeyHeat, d, limit)
 	to.OneItem = to.OneItem || k.Items == 1
+	to.ManyItems = to.ManyItems || d == heat.Write && k.Items > someItems
+	to.Mixed = report.Source == heat.Insights && d == heat.Write
 	to.Shards = max(to.Shards, k.shards)
 	if k.shards > 0 { // the bare key, beside its shards, tells nothing of their spelling
 		to.Format = k.format
@@ -194,8 +238,8 @@ func demand(report *heat.Report, f *heat.Flow) float64 {
 type keyRate plan.KeyRate
 
 // throttle takes what was refused of a key. Refused reads say nothing about its writes.
-func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction, limit float64) {
-	atLimit := held(k, limit)
+func (to *keyRate) throttle(report *heat.Report, k *heat.KeyHeat, d heat.Direction, limit float64) {
+	atLimit := held(report, k, limit)
 	if k.Reason != "" && !byKeyRange(k) {
 		return // the table or the account is the limit: shards of the key do not help
 	}
@@ -246,6 +290,7 @@ func (all Seen) Judge(findings []heat.Finding) {
 			continue
 		}
 		o.critical[key] = true
+		k.Alone = k.Alone || o.by[key] == heat.Insights && f.Kind != heat.HotPartition
 		if f.Direction == heat.Write {
 			k.WritesRefused = true
 		} else {

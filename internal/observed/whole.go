@@ -61,7 +61,7 @@ func wholeKeys(report *heat.Report, r *heat.ResourceReport, d heat.Direction) []
 		whole := &keys[at]
 		whole.stored = append(whole.stored, k.Key)
 		whole.fullest = max(whole.fullest, report.Sustained(k))
-		whole.held = whole.held || held(k, report.Limit(d))
+		whole.held = whole.held || held(report, k, report.Limit(d))
 		if k.Items == 0 { // not known, so it is not known to be one
 			whole.Items = manyItems
 		}
@@ -106,9 +106,10 @@ func selfTold() []heat.Layout {
 	return []heat.Layout{{Widths: true}, {Widths: true, Layout: layout.Layout{Format: layout.SharpNumber()}}}
 }
 
-// held reports whether a key is throttled at what its partition serves, rather than because of others on it.
-func held(k *heat.KeyHeat, limit float64) bool {
-	rate := max(k.RateLow, k.Busy, k.Busiest, k.Second)
+// held reports whether a key is throttled at what its partition serves, rather than because of others on it. What it was
+// throttled at long ago says nothing of now.
+func held(report *heat.Report, k *heat.KeyHeat, limit float64) bool {
+	rate := max(report.Sustained(k), k.Second)
 	return k.Throttled > judge.FewThrottles && byKeyRange(k) && rate >= judge.Beside*limit
 }
 
