@@ -230,8 +230,8 @@ func (w *Workload) chooseForReads(l Load) (Strategy, []string) {
 // whyLeave says why a key needs no shards.
 func (w *Workload) whyLeave(l Load) []string {
 	why := []string{w.fitsBecause(l)}
-	if w.Writes+w.Reads < lowTraffic && l.part() < judge.Beside {
-		why = append(why, "below 100 requests a second there is nothing to spread")
+	if low := float64(l.PartitionWrites) * lowTraffic; w.Writes+w.Reads < low && l.part() < judge.Beside {
+		why = append(why, fmt.Sprintf("below %s requests a second there is nothing to spread", grouped(low)))
 	}
 	if w.Keys >= manyKeys && l.HottestShare < 0.01 {
 		why = append(why, "the table has many keys, and DynamoDB spreads them by itself")
@@ -245,4 +245,5 @@ func (w *Workload) whyLeave(l Load) []string {
 	return why
 }
 
-const lowTraffic = 100 // requests a second
+// lowTraffic is up to which part of the writes that a partition takes requests are few: 100 a second.
+const lowTraffic = 0.1
