@@ -124,7 +124,7 @@ func (r *Recorder) now() time.Time { return r.started.Add(time.Since(r.started))
 
 // report returns the counts of a table or index, and whether there are any.
 func (v resourceView) report(now int64, top int) (ResourceReport, bool) {
-	report := ResourceReport{Resource: v.Resource, Key: v.names.partition, Capacity: v.capacity}
+	report := ResourceReport{Resource: v.Resource, Key: v.names.partition, Sort: v.names.sort, Capacity: v.capacity}
 	seen := false
 	var patterns [2][]Pattern
 	for _, d := range [...]Direction{Read, Write} {

@@ -56,6 +56,9 @@ type ResourceReport struct {
 	// Key names the attributes of the partition key: one for a table, up to four for an index, none if unknown.
 	Key []string `json:"key,omitempty"`
 
+	// Sort names the attributes of the sort key. It is nil if they are unknown, and empty if there is none.
+	Sort []string `json:"sort,omitzero"`
+
 	Reads    Flow      `json:"reads"`
 	Writes   Flow      `json:"writes"`
 	Stored   *Stored   `json:"stored,omitempty"`

@@ -158,7 +158,7 @@ func (n *inventory) report(fraction float64) []ResourceReport {
 }
 
 func (s *stock) report(top int, fraction float64) ResourceReport {
-	r := ResourceReport{Resource: s.view.Resource, Key: s.view.names.partition, Capacity: s.view.capacity}
+	r := ResourceReport{Resource: s.view.Resource, Key: s.view.names.partition, Sort: s.view.names.sort, Capacity: s.view.capacity}
 	stored := &Stored{Items: s.items, Bytes: s.bytes, Expired: s.expired, Fraction: fraction, Control: s.control}
 	stored.Distinct = Distinct{Keys: s.distinct.Count(), Error: s.distinct.Error()}
 	if !s.keys.Full() {

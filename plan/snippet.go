@@ -94,6 +94,7 @@ func (n *Names) fields(index bool) []field {
 	add("Table", n.Table)
 	if index {
 		add("PartitionKey", n.TableKey)
+		add("SortKey", n.TableSortKey)
 		return append(list, field{"Index", n.index()})
 	}
 	add("PartitionKey", n.PartitionKey)
@@ -128,11 +129,15 @@ func (w *Workload) blanks(p *Plan) []string {
 	if w.Table.Index {
 		of = "Index."
 		ask("PartitionKey", n.TableKey, "the table's")
-		ask("SortKey", "", "the table's, if any")
+		if !n.Described {
+			ask("SortKey", n.TableSortKey, "the table's, if any")
+		}
 		ask("Index.Name", n.Index, "the index's name")
 	}
 	ask(of+"PartitionKey", n.PartitionKey, "the attribute")
-	ask(of+"SortKey", n.SortKey, "the attribute, if any")
+	if !n.Described {
+		ask(of+"SortKey", n.SortKey, "the attribute, if any")
+	}
 	if p.Bucket != layout.NoBucket {
 		ask("EventTime", n.Time, "the attribute of an item's time")
 	}

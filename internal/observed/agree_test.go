@@ -498,3 +498,27 @@ func TestPlansOfInsights(t *testing.T) {
 		}
 	}
 }
+
+// The names of sort keys that a table's description gave are in the snippet, each in its place. What is not there is not asked for.
+func TestPlansNameSortKeys(t *testing.T) {
+	index := written(980, 900, "OPEN")
+	index.Resources[0].Index, index.Resources[0].Sort, index.Resources[0].Key = "byStatus", []string{}, []string{"status"}
+	index.Resources = append(index.Resources, heat.ResourceReport{Resource: heat.Resource{Table: "views"}, Key: []string{"pk"}, Sort: []string{"sk"}})
+	table := written(980, 900, "OPEN")
+	table.Resources[0].Sort = []string{"sk"}
+	unknown := written(980, 900, "OPEN")
+	for _, test := range []struct {
+		report heat.Report
+		want   string
+		asks   bool
+	}{
+		{index, "PartitionKey: \"pk\",\n\tSortKey:      \"sk\",\n\tIndex:        heatsink.Index{Name: \"byStatus\", PartitionKey: \"status\"}", false},
+		{table, "PartitionKey: \"pk\",\n\tSortKey:      \"sk\",\n\tLayout", false},
+		{unknown, "PartitionKey: \"pk\",\n\tLayout", true},
+	} {
+		_, p := both(t, test.report)
+		if !strings.Contains(p.Snippet, test.want) || strings.Contains(p.Snippet, "Fill in") != test.asks {
+			t.Errorf("got %s\nwant %s", p.Snippet, test.want)
+		}
+	}
+}

@@ -378,13 +378,16 @@ func (all Seen) placed(w plan.Workload, o *observation) plan.Workload {
 	w.Names.Table = cmp.Or(w.Names.Table, r.Table)
 	if r.Index != "" {
 		w.Table.Index, w.Names.Index = true, cmp.Or(w.Names.Index, r.Index)
-		if table := all.of(heat.Resource{Table: r.Table}); table != nil && len(table.resource.Key) == 1 {
-			w.Names.TableKey = cmp.Or(w.Names.TableKey, table.resource.Key[0])
+		if table := all.of(heat.Resource{Table: r.Table}); table != nil {
+			w.Names.TableKey = cmp.Or(w.Names.TableKey, only(table.resource.Key))
+			w.Names.TableSortKey = cmp.Or(w.Names.TableSortKey, only(table.resource.Sort))
+			w.Names.Described = r.Sort != nil && table.resource.Sort != nil
 		}
+	} else {
+		w.Names.Described = r.Sort != nil
 	}
-	if len(r.Key) == 1 {
-		w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, r.Key[0])
-	}
+	w.Names.SortKey = cmp.Or(w.Names.SortKey, only(r.Sort))
+	w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, only(r.Key))
 	if c := r.Capacity; c != nil {
 		w.Table.WarmWrites = cmp.Or(w.Table.WarmWrites, c.WarmWrites)
 		w.Table.WarmReads = cmp.Or(w.Table.WarmReads, c.WarmReads)
@@ -394,6 +397,14 @@ func (all Seen) placed(w plan.Workload, o *observation) plan.Workload {
 		}
 	}
 	return w
+}
+
+// only returns the name of an attribute that is alone in a key, "" if there are several or none.
+func only(names []string) string {
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // Plans makes plans for keys, in their order. base is everything that was not observed, and check looks at it before it is
