@@ -246,7 +246,7 @@ func TestPlanOfSeveralReports(t *testing.T) {
 			{Key: "a", WriteUnits: 900, Throttles: 70},
 			{Key: "b", WriteUnits: 400, ReadUnits: 20},
 			{Key: "z", WriteBurst: 10},
-			{Key: "c", WriteBurst: 5, Throttles: 3},
+			{Key: "c", WriteBurst: 5, Throttles: 3, Mixed: true},
 		}
 		if len(all) != 2 || !slices.Equal(got, want) {
 			t.Errorf("got %+v", got)
