@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,10 +117,10 @@ func (s auditSource) of(c clients, table string) auditSource {
 	return s
 }
 
-// atEngine is the server at the endpoint as an engine that counts its calls, nil without an endpoint.
+// atEngine is the server at the endpoint as an engine that counts its calls, nil without an endpoint or if that is one of AWS.
 func (a *audit) atEngine() *engineFeed {
 	endpoint := cmp.Or(a.endpoint, os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"), os.Getenv("AWS_ENDPOINT_URL"))
-	if endpoint == "" {
+	if at, err := url.Parse(endpoint); endpoint == "" || err != nil || strings.HasSuffix(at.Hostname(), "amazonaws.com") {
 		return nil
 	}
 	return &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: a.table, keys: max(a.top, 50)}
@@ -132,12 +133,12 @@ func (a *audit) askEngine(ctx context.Context) bool {
 	if feed == nil {
 		return false
 	}
-	round, err := feed.round(ctx)
-	if err != nil || round.Source != heat.Engine {
+	var answer heatAnswer
+	if err := feed.get(ctx, heatPath, &answer); err != nil || answer.Source != heat.Engine {
 		return false
 	}
-	a.limits = round.Limits
-	return len(round.Resources) > 0
+	a.limits = answer.Limits
+	return len(answer.Resources) > 0
 }
 
 // engineSource is what an engine has counted of the calls of all clients.
@@ -150,18 +151,18 @@ func (a *audit) engineSource() auditSource {
 			if feed == nil {
 				return heat.Report{}, errors.New("no endpoint given: use --endpoint with that of heatsink serve --physics")
 			}
-			round, err := feed.round(ctx)
-			if err != nil {
+			var answer heatAnswer
+			if err := feed.get(ctx, heatPath, &answer); err != nil {
 				return heat.Report{}, fmt.Errorf("the server at %s does not report its heat, as heatsink serve --physics without an access key would: %w", feed.endpoint, err)
 			}
 			options := a.options()
-			if err := round.Fold(options.Layouts...); err != nil {
+			if err := answer.Fold(options.Layouts...); err != nil {
 				return heat.Report{}, err
 			}
 			if options.Redact != nil {
-				round.Redact(options.Redact)
+				answer.Redact(options.Redact)
 			}
-			return round.Report, nil
+			return answer.Report, nil
 		},
 	}
 }
