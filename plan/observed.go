@@ -144,12 +144,12 @@ type judgement struct {
 	seenReads     float64
 	neighbour     string
 	latest        time.Time
-	enough        bool    // the shards that the key has take its writes
-	uneven        float64 // the part of the fullest shard, if that one is too hot only because it is so full
-	enoughReads   bool    // and its reads
-	guessed       bool    // the key filled a partition: its rates are above the observed ones
-	bystander     bool    // other keys cause its throttles
-	crowdedWrites bool    // its writes were refused on a partition that it shares with others
+	enough        bool // the shards that the key has take its writes
+	uneven        bool // the fullest shard is too hot only because it has far more than its fair share
+	enoughReads   bool // and its reads
+	guessed       bool // the key filled a partition: its rates are above the observed ones
+	bystander     bool // other keys cause its throttles
+	crowdedWrites bool // its writes were refused on a partition that it shares with others
 	crowdedReads  bool
 }
 
@@ -174,10 +174,10 @@ func (k *KeyRate) judge(one limits) judgement {
 	}
 	if part := k.FullestWrites / k.WriteUnits; k.WriteUnits > 0 && v == judge.Alone && t.Even(writes, k.Shards) != judge.Alone &&
 		judge.Uneven(part, k.Shards, judge.Excess) {
-		j.uneven = min(part, 1)
+		j.uneven = true
 	}
 	if k.Adaptive { // what it wants is for the control law to find out
-		j.enough, j.crowdedWrites, j.uneven = true, false, 0
+		j.enough, j.crowdedWrites, j.uneven = true, false, false
 		return j
 	}
 	if j.guessed = more || moreReads; more {

@@ -305,11 +305,11 @@ func (w *Workload) past(p *Plan) string {
 	switch {
 	case !w.Existing || w.Shards == 0 || w.Bucket != layout.NoBucket || p.Strategy == Random && w.Shards <= p.Shards:
 		return ""
-	case w.bare && w.alone(p.Strategy) && w.uneven == 0 && w.Shards <= p.Shards && w.Shards&(w.Shards-1) == 0:
+	case w.bare && w.alone(p.Strategy) && !w.uneven && w.Shards <= p.Shards && w.Shards&(w.Shards-1) == 0:
 		return "" // it has grown by Widths, whose readers ask for each of its earlier widths
 	}
 	l := layout.Layout{Shards: w.Shards, Strategy: placing(p.Strategy), Format: w.Names.Format}
-	if w.uneven > 0 && l.Strategy == layout.Calculated {
+	if w.uneven && l.Strategy == layout.Calculated {
 		l.Hash = layout.Product // an example of one that spreads some ids unevenly
 	}
 	l.Format.BareZero = w.bare

@@ -109,7 +109,7 @@ func (w *Workload) choose(l Load) (Strategy, []string) {
 // chooseShards is choose for keys whose writes are too many.
 func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 	why := w.hotBecause(l)
-	if w.uneven > 0 {
+	if w.uneven {
 		why = w.whyUneven(l)
 	}
 	switch {
@@ -149,8 +149,8 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 // whyUneven says why a key gets no more shards although one of them is too hot.
 func (w *Workload) whyUneven(l Load) []string {
 	return []string{
-		fmt.Sprintf("one of its %s takes %s of the load, more than a partition serves; a fair share is %s units a second, which one serves",
-			figure.Count(w.Shards, "shard"), percent(w.uneven), grouped(float64(l.WriteUnits)/float64(w.Shards))),
+		fmt.Sprintf("the fullest of its %s takes more than a partition serves; a fair share is %s units a second, which one serves",
+			figure.Count(w.Shards, "shard"), grouped(float64(l.WriteUnits)/float64(w.Shards))),
 		"the hash does not spread the ids, as layout.Product does not spread ids like order-00001; or some writers have fewer shards: " +
 			"give all the same number; or one id has most of the load, and that only package counter or fewer writes reduce",
 	}

@@ -49,7 +49,7 @@ func (w *Workload) verdict(p *Plan) string {
 	if p.Strategy == Replicated {
 		text = fmt.Sprintf("Keep %s copies of %s, and read one of them", grouped(p.Shards), named(p.Key))
 	}
-	if w.uneven > 0 && p.Shard && p.Strategy != Counter {
+	if w.uneven && p.Shard && p.Strategy != Counter {
 		return fmt.Sprintf("Spread %s evenly over the %s that it has, %s: the hash does not spread its ids, or some writers have fewer shards.",
 			named(p.Key), figure.Count(w.Shards, "shard"), w.kindOfShards(p))
 	}

@@ -135,7 +135,7 @@ const unforeseen = 5
 func (v *ways) all() []Way {
 	now, d := v.Table.partitions(), v.demand
 	list := []Way{v.way(ByFormula, v.formula, now)}
-	if v.uneven > 0 { // the shards that it has are enough
+	if v.uneven { // the shards that it has are enough
 		way := v.way(AsIs, v.Shards, now)
 		way.Fits = true
 		return append(list, way)
