@@ -165,7 +165,10 @@ func (e *explainer) requestRate(flow *Flow, k *KeyHeat) float64 {
 
 func (e *explainer) evidence(k *KeyHeat, d Direction) []string {
 	var lines []string
-	if e.wanted(k) > 0 {
+	switch wanted := e.wanted(k); {
+	case wanted < 0.5 && k.Busiest >= 0.5: // its traffic has ended
+		lines = append(lines, fmt.Sprintf("no demand in the last minute; %s %s units a second were served at its busiest", figure.Thousands(k.Busiest), d))
+	case wanted > 0:
 		lines = append(lines, fmt.Sprintf("demand: %s %s units a second%s; one partition serves %s",
 			e.demandText(k), d, e.when(k), figure.Thousands(e.report.Limit(d))))
 	}

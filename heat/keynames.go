@@ -30,7 +30,8 @@ func (k *keyNames) learn(elements []types.KeySchemaElement) {
 	if len(elements) == 0 {
 		return
 	}
-	var partition, sort []string
+	var partition []string
+	sort := []string{} // known, even if there is none
 	for _, element := range elements {
 		if element.KeyType == types.KeyTypeHash {
 			partition = append(partition, aws.ToString(element.AttributeName))

@@ -56,8 +56,8 @@ type ResourceReport struct {
 	// Key names the attributes of the partition key: one for a table, up to four for an index, none if unknown.
 	Key []string `json:"key,omitempty"`
 
-	// Sort names the attributes of the sort key, none if there is none or it is unknown.
-	Sort []string `json:"sort,omitempty"`
+	// Sort names the attributes of the sort key. It is nil if they are unknown, and empty if there is none.
+	Sort []string `json:"sort,omitzero"`
 
 	Reads    Flow      `json:"reads"`
 	Writes   Flow      `json:"writes"`

@@ -56,7 +56,7 @@ func DefaultRules() Rules { return Rules{}.withDefaults() }
 func (r Rules) withDefaults() Rules {
 	r.Warm = cmp.Or(r.Warm, judge.Warm)
 	r.Hot = cmp.Or(r.Hot, judge.Hot)
-	r.Excess = cmp.Or(r.Excess, 0.25)
+	r.Excess = cmp.Or(r.Excess, judge.Excess)
 	r.Sample = cmp.Or(r.Sample, 100)
 	r.Items = cmp.Or(r.Items, 100)
 	return r

@@ -64,7 +64,7 @@ func (w *Workload) load() Load {
 		l.HottestShare = zipfShare(w.Keys, w.Zipf)
 	}
 	if l.HottestShare > 0 {
-		l.OtherWriteUnits = float64(l.WriteUnits) * (1/l.HottestShare - 1)
+		l.OtherWriteUnits = w.Writes * float64(writeUnitsOf(w.ItemBytes)) * (1/l.HottestShare - 1) // not of what was rounded up
 	}
 	l.KeysAbove = w.keysAbove(&l)
 	return l
@@ -101,17 +101,32 @@ func zipfShare(n int, s float64) float64 {
 	return 1 / sum
 }
 
-func hotBecause(l Load) []string {
+// mostOfOne is from which part of a partition on a throttled key is said to take all of it: what is served varies.
+const mostOfOne = 0.9
+
+// below reports whether a key whose demand is guessed was seen below what a partition serves, and the share of it. Others on
+// its partition, or its bursts, take the rest.
+func (w *Workload) below(l Load) (part float64, ok bool) {
+	part = max(w.seenWrites/float64(l.PartitionWrites), w.seenReads/float64(l.PartitionReads))
+	return part, l.Guessed && part > 0 && part < mostOfOne
+}
+
+func (w *Workload) hotBecause(l Load) []string {
 	var why []string
-	if l.Guessed {
+	part, below := w.below(l)
+	switch {
+	case below:
+		why = append(why, fmt.Sprintf("it is throttled at %s of what one partition serves, by short bursts or by others on its partition, so it may want "+
+			"more than was seen: the plan assumes 10 %% more than a partition's limit, %s units a second", percent(part), grouped(max(float64(l.WriteUnits), l.ReadUnits))))
+	case l.Guessed:
 		why = append(why, "the key takes all that one partition serves, so it may want more than was seen: the plan assumes "+
 			"at least 10 % more than that limit")
 	}
-	if l.HotWrites {
+	if l.HotWrites && (!below || w.seenWrites == 0) {
 		why = append(why, fmt.Sprintf("%s write units a second exceed the %s that one partition takes",
 			grouped(l.WriteUnits), grouped(l.PartitionWrites)))
 	}
-	if l.HotReads {
+	if l.HotReads && (!below || w.seenReads == 0) {
 		why = append(why, fmt.Sprintf("%s read units a second exceed the %s that one partition takes",
 			grouped(l.ReadUnits), grouped(l.PartitionReads)))
 	}
@@ -125,7 +140,11 @@ func hotBecause(l Load) []string {
 	return why
 }
 
-func fitsBecause(l Load) string {
+func (w *Workload) fitsBecause(l Load) string {
+	if w.mixed {
+		return fmt.Sprintf("%s units a second, of reads and writes together, fit in one partition, which takes %s writes and %s reads",
+			grouped(max(float64(l.WriteUnits), l.ReadUnits)), grouped(l.PartitionWrites), grouped(l.PartitionReads))
+	}
 	return fmt.Sprintf("%s write and %s read units a second fit in one partition, which takes %s and %s",
 		grouped(l.WriteUnits), grouped(l.ReadUnits), grouped(l.PartitionWrites), grouped(l.PartitionReads))
 }

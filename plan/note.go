@@ -306,7 +306,10 @@ const fewKeys = 10
 // observed is about measurements, and what they lack.
 func (n *noting) observed() {
 	p := n.plan
-	if p.Load.Guessed {
+	if part, below := n.below(p.Load); below {
+		n.say(Warning, "held-at-the-limit", "the key is throttled at %s of what one partition serves, and how much more it wants is unknown: "+
+			"measure again after this change", percent(part))
+	} else if p.Load.Guessed {
 		n.say(Warning, "held-at-the-limit", "the key takes all that one partition serves, and how much more it wants is unknown: "+
 			"measure again after this change, and expect that it needs more")
 	}

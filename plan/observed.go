@@ -25,6 +25,10 @@ type KeyRate struct {
 	// then says whether they are enough.
 	Shards int
 
+	// FullestWrites and FullestReads are the units of the fullest shard. Default: as much as each other shard. If that one is
+	// too hot and a fair share of it would not be, the shards are enough, and the plan spreads them evenly.
+	FullestWrites, FullestReads float64
+
 	// Bucket is the time bucket that the stored keys have already. Key is without it.
 	Bucket layout.Bucket
 
@@ -57,6 +61,18 @@ type KeyRate struct {
 	// OneItem says that all requests are for one item. Without a Pattern, the plan then takes the writes for those of a
 	// counter.
 	OneItem bool
+
+	// Limiter says that the key is one of package ratelimit. Its plan is for the limiter's own shards.
+	Limiter bool
+
+	// ManyItems says that its writes are for different items, whatever the Pattern of the reads makes of them.
+	ManyItems bool
+
+	// Mixed says that the units are of reads and writes together, as Contributor Insights counts them.
+	Mixed bool
+
+	// Alone says that the key fills its partition by itself whatever its units are, as a source may lack what was throttled.
+	Alone bool
 
 	// ItemBytes is the size of an item. Default: that of the workload.
 	ItemBytes int
@@ -116,13 +132,20 @@ func hotBeside(keys []KeyRate, judged []judgement, but int) string {
 
 // judgement is what package judge makes of an observed key, and what else is known of such a key alone.
 type judgement struct {
-	seen          bool // the key was observed
-	hot           bool // its writes are throttled now, or are about to be
-	bare          bool // the bare key is the first of its shards
-	adaptive      bool // it grows by itself
+	seen          bool    // the key was observed
+	hot           bool    // its writes are throttled now, or are about to be
+	bare          bool    // the bare key is the first of its shards
+	adaptive      bool    // it grows by itself
+	limiter       bool    // it is one of package ratelimit
+	oneItem       bool    // all of its requests are for one item
+	manyItems     bool    // its writes are for different items
+	mixed         bool    // its units are of reads and writes together
+	seenWrites    float64 // units that were seen in one shard, of writes that are guessed
+	seenReads     float64
 	neighbour     string
 	latest        time.Time
 	enough        bool // the shards that the key has take its writes
+	uneven        bool // the fullest shard is too hot only because it has far more than its fair share
 	enoughReads   bool // and its reads
 	guessed       bool // the key filled a partition: its rates are above the observed ones
 	bystander     bool // other keys cause its throttles
@@ -132,31 +155,44 @@ type judgement struct {
 
 // judge decides how hot a key is, as heat's findings do, and raises the rates of one that fills a partition.
 func (k *KeyRate) judge(one limits) judgement {
-	writes := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: float64(one.writes), Refused: k.WritesRefused}
-	reads := judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: float64(one.reads), Refused: k.ReadsRefused}
+	writes := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: float64(one.writes), Refused: k.WritesRefused, Fullest: k.FullestWrites}
+	reads := judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: float64(one.reads), Refused: k.ReadsRefused, Fullest: k.FullestReads}
 	t := judge.Default()
+	if k.Alone && writes.Refused {
+		writes.Demand = max(writes.Demand, t.Hot*writes.Limit*float64(max(k.Shards, 1)))
+	}
 	v, units, more := t.Over(writes, k.Shards)
 	vReads, readUnits, moreReads := t.Over(reads, k.Shards)
 	j := judgement{
-		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, neighbour: k.Neighbour, latest: k.Latest,
-		bystander:     k.Throttles > 0 && !k.WritesRefused && k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
+		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, limiter: k.Limiter, oneItem: k.OneItem, manyItems: k.ManyItems, mixed: k.Mixed, neighbour: k.Neighbour, latest: k.Latest,
+		bystander: k.Throttles > 0 && !k.WritesRefused && k.FullestWrites < judge.Beside*float64(one.writes) &&
+			k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
 		crowdedWrites: k.WritesRefused && v != judge.Alone,
 		enough:        k.Shards > 1 && !v.Critical(),
 		enoughReads:   k.Shards > 1 && !vReads.Critical(),
 		crowdedReads:  k.ReadsRefused && vReads != judge.Alone,
 	}
+	if part := k.FullestWrites / k.WriteUnits; k.WriteUnits > 0 && v == judge.Alone && t.Even(writes, k.Shards) != judge.Alone &&
+		judge.Uneven(part, k.Shards, judge.Excess) {
+		j.uneven = true
+	}
 	if k.Adaptive { // what it wants is for the control law to find out
-		j.enough, j.crowdedWrites = true, false
+		j.enough, j.crowdedWrites, j.uneven = true, false, false
 		return j
 	}
+	if j.guessed = more || moreReads; more {
+		j.seenWrites = max(k.FullestWrites, max(k.WriteUnits, k.WriteBurst)/float64(max(k.Shards, 1)))
+	}
+	if moreReads {
+		j.seenReads = max(k.FullestReads, max(k.ReadUnits, k.ReadBurst)/float64(max(k.Shards, 1)))
+	}
 	k.WriteUnits, k.ReadUnits = units, readUnits
-	j.guessed = more || moreReads
 	return j
 }
 
 // observed is the workload of one key, out of several with so many write and read units in all.
 func (w Workload) observed(k KeyRate, writes, reads float64) Workload {
-	if k.OneItem && w.Read.Pattern == "" && !w.Table.Index {
+	if k.OneItem && w.Read.Pattern == "" && !w.Table.Index && !k.Limiter {
 		w.Read.Pattern = Counters
 		if k.WriteUnits == 0 {
 			w.Read.Pattern = Mostly

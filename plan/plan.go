@@ -123,7 +123,7 @@ func (p *Plan) spread(v *ways) {
 	p.Ways = v.all()
 	best := v.best(p.Ways)
 	p.Recommended, p.Shards, p.Read = &best, best.Shards, best.Read
-	if best.Partitions > p.Partitions {
+	if best.Partitions > v.Table.partitions() {
 		p.Warm = v.warm(best.Partitions)
 	}
 	trade := v.trade(p, best)

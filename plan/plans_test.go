@@ -9,6 +9,7 @@ import (
 	"github.com/heatsink-go/heatsink/internal/golden"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan"
+	"github.com/heatsink-go/heatsink/ratelimit"
 )
 
 // Workloads of every strategy and on both sides of each limit, with all that a plan says of them: testdata/plans reads as its
@@ -301,6 +302,57 @@ func TestFaultsOfWorkloads(t *testing.T) {
 			if err := w.Validate(); err == nil || !strings.Contains(err.Error(), c.field+" is ") || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s of %v: got %v, want %q", c.field, out, err, want)
 			}
+		}
+	}
+}
+
+// Shards that would be enough if they were even are kept, and get another way to choose them.
+func TestUnevenShards(t *testing.T) {
+	for _, test := range []struct {
+		pattern plan.Pattern
+		bucket  layout.Bucket
+		fullest float64
+		shards  int
+		verdict string
+		snippet string
+	}{
+		{plan.Lists, layout.NoBucket, 1300, 4, "Spread KEY evenly over the 4 shards that it has, drawn at random: ", "layout.Layout{Shards: 4}"},
+		{
+			plan.Points, layout.NoBucket, 1300, 4, "Spread KEY evenly over the 4 shards that it has, calculated from the item's id: ",
+			"{Shards: 4, Strategy: layout.Calculated, Hash: layout.Product}",
+		},
+		{plan.Lists, layout.Day, 1300, 4, "Spread KEY evenly over the 4 shards that it has, in every day: ", "layout.Layout{Shards: 4, Bucket: layout.Day}"},
+		{plan.Lists, layout.NoBucket, 900, 4, "Leave KEY as it is: each of its 4 shards takes about 423 write", ""},
+		{plan.Lists, layout.NoBucket, 1300, 1, "Spread KEY over 10 shards drawn at random", "layout.Layout{Shards: 10}"},
+	} {
+		w := plan.Workload{Existing: true, Read: plan.Reading{Pattern: test.pattern}}
+		plans, err := plan.ForKeys(w, []plan.KeyRate{{Key: "KEY", WriteUnits: 1690, FullestWrites: test.fullest, Shards: test.shards, Bucket: test.bucket}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plans[0]
+		if !strings.HasPrefix(p.Verdict, test.verdict) || !strings.Contains(p.Snippet, test.snippet) {
+			t.Errorf("got %s\n%s", p.Verdict, p.Snippet)
+		}
+		if p.Snippet != "" {
+			opens(t, p)
+		}
+		if strings.Contains(p.Verdict, "evenly") && (p.Shards != test.shards || p.Warm != nil || !p.Recommended.Fits) {
+			t.Errorf("got %d shards, warm %v, %+v", p.Shards, p.Warm, p.Recommended)
+		}
+	}
+}
+
+// A limiter gets more shards of its own, which are 256 at most.
+func TestLimiter(t *testing.T) {
+	for writes, shards := range map[float64]int{1300: 5, 1e6: 256} {
+		plans, err := plan.ForKeys(plan.Workload{Existing: true}, []plan.KeyRate{{Key: "RATE_LIMIT#app", WriteUnits: writes, OneItem: true, Shards: 1, Limiter: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := plans[0]
+		if o := evaluate[ratelimit.Options](t, p.Snippet, "options"); o.Shards != shards || strings.Contains(p.String(), "second-copy") {
+			t.Errorf("%v writes: got %d shards, want %d: %s", writes, o.Shards, shards, &p)
 		}
 	}
 }

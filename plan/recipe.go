@@ -14,6 +14,7 @@ const (
 	counterShards    = 4  // of package counter by default
 	flushes          = 50 // writes a second of a process to a counter, at most
 	maxCopies        = 1000
+	maxLimiterShards = 256
 )
 
 // written returns the write units a second of a key with a strategy. Package counter combines what a process adds.
@@ -51,6 +52,16 @@ func (w *Workload) counterOptions(p *Plan) string {
 		fields = append(fields, field{"Format", literalFormat(n.Format)})
 	}
 	return declare(append(comments, w.blanks(p)...), "counter.Options", fields)
+}
+
+// limiterOptions returns the options of package ratelimit for a key whose checks are too many.
+func (w *Workload) limiterOptions(p *Plan) string {
+	comments := []string{
+		"Every process that checks this limit must have the same Shards; keep its other options as they are. Each shard has a part of the limit.",
+		"A Lease of several permits needs fewer writes. See docs/recipes/ratelimit.md.",
+	}
+	fields := append(w.Names.fields(false), field{"Shards", strconv.Itoa(min(p.Shards, maxLimiterShards))})
+	return declare(append(comments, w.blanks(p)...), "ratelimit.Options", fields)
 }
 
 // replicaOptions returns the options of package replica for an item that is read too often.

@@ -11,8 +11,11 @@ import (
 )
 
 // snippet returns Go declarations that do what the plan says with packages of heatsink, and "" if there is nothing to do.
-// What they use says what they import: heatsink, layout, cache, counter and replica of this module, and time.
+// What they use says what they import: heatsink, layout, cache, counter, ratelimit and replica of this module, and time.
 func (w *Workload) snippet(p *Plan) string {
+	if w.limiter && p.Shard {
+		return w.limiterOptions(p)
+	}
 	switch p.Strategy {
 	case Leave:
 		return ""
@@ -91,6 +94,7 @@ func (n *Names) fields(index bool) []field {
 	add("Table", n.Table)
 	if index {
 		add("PartitionKey", n.TableKey)
+		add("SortKey", n.TableSortKey)
 		return append(list, field{"Index", n.index()})
 	}
 	add("PartitionKey", n.PartitionKey)
@@ -125,11 +129,15 @@ func (w *Workload) blanks(p *Plan) []string {
 	if w.Table.Index {
 		of = "Index."
 		ask("PartitionKey", n.TableKey, "the table's")
-		ask("SortKey", "", "the table's, if any")
+		if !n.Described {
+			ask("SortKey", n.TableSortKey, "the table's, if any")
+		}
 		ask("Index.Name", n.Index, "the index's name")
 	}
 	ask(of+"PartitionKey", n.PartitionKey, "the attribute")
-	ask(of+"SortKey", n.SortKey, "the attribute, if any")
+	if !n.Described {
+		ask(of+"SortKey", n.SortKey, "the attribute, if any")
+	}
 	if p.Bucket != layout.NoBucket {
 		ask("EventTime", n.Time, "the attribute of an item's time")
 	}
@@ -229,6 +237,9 @@ func literalFields(l layout.Layout) string {
 	if l.Strategy == layout.Calculated {
 		parts = append(parts, "Strategy: layout.Calculated")
 	}
+	if l.Hash == layout.Product {
+		parts = append(parts, "Hash: layout.Product")
+	}
 	if l.Bucket != layout.NoBucket {
 		name := l.Bucket.String()
 		parts = append(parts, "Bucket: layout."+strings.ToUpper(name[:1])+name[1:])
@@ -291,10 +302,16 @@ func (w *Workload) older(p *Plan) string {
 
 // past writes the layout of the shards that the key has already, "" if there are none or all readers of the plan ask for them.
 func (w *Workload) past(p *Plan) string {
-	if !w.Existing || w.Shards == 0 || w.Bucket != layout.NoBucket || p.Strategy == Random && w.Shards <= p.Shards {
+	switch {
+	case !w.Existing || w.Shards == 0 || w.Bucket != layout.NoBucket || p.Strategy == Random && w.Shards <= p.Shards:
 		return ""
+	case w.bare && w.alone(p.Strategy) && !w.uneven && w.Shards <= p.Shards && w.Shards&(w.Shards-1) == 0:
+		return "" // it has grown by Widths, whose readers ask for each of its earlier widths
 	}
 	l := layout.Layout{Shards: w.Shards, Strategy: placing(p.Strategy), Format: w.Names.Format}
+	if w.uneven && l.Strategy == layout.Calculated {
+		l.Hash = layout.Product // an example of one that spreads some ids unevenly
+	}
 	l.Format.BareZero = w.bare
 	return literalFields(l)
 }
@@ -338,6 +355,9 @@ func (w *Workload) declared(p *Plan) layout.Layout {
 // duplicates reports whether putting an item again that is there already makes a second one: the item decides its shard, or the
 // snippet has the key as it is among the older layouts, where Put does not look. The table of an index has every item once.
 func (w *Workload) duplicates(p *Plan) bool {
+	if w.limiter {
+		return false
+	}
 	switch p.Strategy {
 	case Leave, Cached, Replicated, Counter:
 		return false

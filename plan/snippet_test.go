@@ -100,7 +100,7 @@ var snippets = []struct {
 	{
 		plan.Workload{Key: "POST#viral", Writes: 1, Reads: 20_000, Table: plan.Table{Partitions: 50}, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}},
 		plan.Replicated,
-		layout.Layout{Shards: 15},
+		layout.Layout{Shards: 24}, // in a new table, however many partitions the item's has
 	},
 	{
 		plan.Workload{Key: "POST#viral", Reads: 2e6, Table: plan.Table{Partitions: 5000}, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}},
@@ -712,7 +712,7 @@ func evaluate[T any](t fatal, declarations, variable string) (value T) {
 
 // names are what snippets use of package layout.
 var names = map[string]any{
-	"Calculated": layout.Calculated, "Hour": layout.Hour, "Day": layout.Day, "Week": layout.Week, "Month": layout.Month,
+	"Calculated": layout.Calculated, "Product": layout.Product, "Hour": layout.Hour, "Day": layout.Day, "Week": layout.Week, "Month": layout.Month,
 	"Year": layout.Year, "SharpNumber": layout.SharpNumber(), "PlainNumber": layout.PlainNumber(), "DotFromOne": layout.DotFromOne(),
 }
 

@@ -108,9 +108,15 @@ func (w *Workload) choose(l Load) (Strategy, []string) {
 
 // chooseShards is choose for keys whose writes are too many.
 func (w *Workload) chooseShards(l Load) (Strategy, []string) {
-	why := hotBecause(l)
+	why := w.hotBecause(l)
+	if w.uneven {
+		why = w.whyUneven(l)
+	}
 	switch {
-	case w.Read.Pattern == Mostly:
+	case w.limiter:
+		return Random, append(why, "it is a key of package ratelimit, whose items have a part of the limit each: a check writes to one of them, "+
+			"and Options.Lease takes several permits with one write")
+	case w.Read.Pattern == Mostly && !w.manyItems:
 		return Leave, w.whyOneItem(why, l)
 	case w.Read.Pattern == Counters:
 		return Counter, append(why, w.whyCounter(l))
@@ -132,8 +138,22 @@ func (w *Workload) chooseShards(l Load) (Strategy, []string) {
 		return BucketedShards, append(why, "nobody can foresee which key becomes hot: every key gets shards, in buckets "+
 			"that limit its size")
 	}
+	if w.Read.Pattern == Mostly {
+		return Random, append(why, "its writes are for many items, so that a random shard spreads them; where one item is read most, copies of it (package replica) "+
+			"or a cache (package cache) serve its reads")
+	}
 	return Random, append(why, "items are written once and read as a list: a random shard spreads writes most evenly "+
 		"and can avoid throttled shards")
+}
+
+// whyUneven says why a key gets no more shards although one of them is too hot.
+func (w *Workload) whyUneven(l Load) []string {
+	return []string{
+		fmt.Sprintf("the fullest of its %s takes more than a partition serves; a fair share is %s units a second, which one serves",
+			figure.Count(w.Shards, "shard"), grouped(float64(l.WriteUnits)/float64(w.Shards))),
+		"the hash does not spread the ids, as layout.Product does not spread ids like order-00001; or some writers have fewer shards: " +
+			"give all the same number; or one id has most of the load, and that only package counter or fewer writes reduce",
+	}
 }
 
 // whyCounter says why a number is counted with package counter, and what that writes.
@@ -160,7 +180,11 @@ func (w *Workload) whyGrows() []string {
 
 // whyOneItem says why shards do not help an item that is written too often, and what does.
 func (w *Workload) whyOneItem(hot []string, l Load) []string {
-	why := append([]string{"its writes change one item, and every write of an item goes to the same shard"}, hot...)
+	one := "with this pattern, its writes change one item, and every write of an item goes to the same shard"
+	if w.oneItem {
+		one = "its writes change one item, and every write of an item goes to the same shard"
+	}
+	why := append([]string{one}, hot...)
 	if l.HotReads {
 		why = append(why, "a cache (package cache) or copies (package replica) serve its reads, but copies take every write as well")
 	}
@@ -187,7 +211,7 @@ func (w *Workload) chooseForAny() (Strategy, []string) {
 
 // chooseForReads is choose for keys whose reads alone are too many.
 func (w *Workload) chooseForReads(l Load) (Strategy, []string) {
-	why := hotBecause(l)
+	why := w.hotBecause(l)
 	switch {
 	case w.Read.Pattern == Points && !w.adaptive:
 		return Calculated, append(why, "reads ask for single items by id, so they spread with the items")
@@ -205,9 +229,9 @@ func (w *Workload) chooseForReads(l Load) (Strategy, []string) {
 
 // whyLeave says why a key needs no shards.
 func (w *Workload) whyLeave(l Load) []string {
-	why := []string{fitsBecause(l)}
-	if w.Writes+w.Reads < lowTraffic && l.part() < judge.Beside {
-		why = append(why, "below 100 requests a second there is nothing to spread")
+	why := []string{w.fitsBecause(l)}
+	if low := float64(l.PartitionWrites) * lowTraffic; w.Writes+w.Reads < low && l.part() < judge.Beside {
+		why = append(why, fmt.Sprintf("below %s requests a second there is nothing to spread", grouped(low)))
 	}
 	if w.Keys >= manyKeys && l.HottestShare < 0.01 {
 		why = append(why, "the table has many keys, and DynamoDB spreads them by itself")
@@ -221,4 +245,5 @@ func (w *Workload) whyLeave(l Load) []string {
 	return why
 }
 
-const lowTraffic = 100 // requests a second
+// lowTraffic is up to which part of the writes that a partition takes requests are few: 100 a second.
+const lowTraffic = 0.1

@@ -221,3 +221,16 @@ func TestFewRequestsOfLargeItems(t *testing.T) {
 		t.Errorf("got %s: %q", p.Verdict, p.Reasons)
 	}
 }
+
+// What is little traffic follows from what a partition takes.
+func TestLittleTraffic(t *testing.T) {
+	for limit, want := range map[int64]bool{0: true, 400: true, 200: false} {
+		p, err := For(Workload{Writes: 30, Table: Table{PartitionWrites: limit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(strings.Join(p.Reasons, " "), "there is nothing to spread"); got != want {
+			t.Errorf("30 writes a second on partitions of %d: got %q", limit, p.Reasons)
+		}
+	}
+}

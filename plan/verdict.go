@@ -42,9 +42,16 @@ func (w *Workload) verdict(p *Plan) string {
 		return fmt.Sprintf("Spread %s over %s shards of a counter, the most that package counter has: it combines increments into fewer writes.",
 			named(p.Key), grouped(maxCounterShards))
 	}
+	if w.limiter && p.Shards > maxLimiterShards {
+		return fmt.Sprintf("Spread %s over %s shards of its limiter, the most that package ratelimit has, and give it a Lease.", named(p.Key), grouped(maxLimiterShards))
+	}
 	text := fmt.Sprintf("Spread %s over %s %s", named(p.Key), figure.Count(p.Shards, "shard"), w.kindOfShards(p))
 	if p.Strategy == Replicated {
 		text = fmt.Sprintf("Keep %s copies of %s, and read one of them", grouped(p.Shards), named(p.Key))
+	}
+	if w.uneven && p.Shard && p.Strategy != Counter {
+		return fmt.Sprintf("Spread %s evenly over the %s that it has, %s: the hash does not spread its ids, or some writers have fewer shards.",
+			named(p.Key), figure.Count(w.Shards, "shard"), w.kindOfShards(p))
 	}
 	if w.crowded(l) && p.Shard && p.Warm == nil && p.Recommended.Fits {
 		return fmt.Sprintf("%s; if it is still throttled, spread it over %s %s.", w.warmFirst(p), figure.Count(p.Shards, "shard"), w.kindOfShards(p))
@@ -76,6 +83,9 @@ func (w *Workload) warmFirst(p *Plan) string {
 }
 
 func (w *Workload) kindOfShards(p *Plan) string {
+	if w.limiter {
+		return "of its limiter"
+	}
 	switch p.Strategy {
 	case Calculated:
 		return "calculated from the item's id"

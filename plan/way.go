@@ -63,6 +63,9 @@ func (w *Workload) readBound(l Load, s Strategy) bool {
 }
 
 func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
+	if s == Replicated { // copies have a table of their own, which is new
+		w = w.onNewTable()
+	}
 	v := &ways{Workload: w, load: l, strategy: s, bucket: b, limit: float64(l.PartitionWrites)}
 	writes, reads := w.spreadOf(l, s)
 	v.demand = bins.Demand{
@@ -85,6 +88,13 @@ func (w *Workload) ways(l Load, s Strategy, b layout.Bucket) *ways {
 	}
 	v.formula = v.published()
 	return v
+}
+
+// onNewTable returns the workload on a table that is new.
+func (w *Workload) onNewTable() *Workload {
+	moved := *w
+	moved.Table = Table{PartitionWrites: w.Table.PartitionWrites, PartitionReads: w.Table.PartitionReads}
+	return &moved
 }
 
 // published is the number of shards by the published formula, or by the plan's own rules if that is more.
@@ -125,6 +135,11 @@ const unforeseen = 5
 func (v *ways) all() []Way {
 	now, d := v.Table.partitions(), v.demand
 	list := []Way{v.way(ByFormula, v.formula, now)}
+	if v.uneven { // the shards that it has are enough
+		way := v.way(AsIs, v.Shards, now)
+		way.Fits = true
+		return append(list, way)
+	}
 	n, fits := d.Shards(v.formula, now)
 	square, ok := d.Square()
 	switch {

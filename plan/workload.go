@@ -154,8 +154,14 @@ type Names struct {
 	Time                         string
 	Index, TableKey              string
 
+	// TableSortKey is the attribute of the table's own sort key, where SortKey is the index's.
+	TableSortKey string
+
 	// Blank leaves missing names out of the snippet, with a comment, instead of using the defaults.
 	Blank bool
+
+	// Described says that the sort keys are known: what Blank leaves out of them is not there.
+	Described bool
 
 	// Format is the spelling of shard keys, without BareZero: that is the plan's to say. Default: KEY#SHARD_7.
 	Format layout.Format
@@ -189,7 +195,9 @@ func (w Workload) withDefaults() Workload {
 
 func (n *Names) fill() {
 	if n.Blank {
-		set(&n.Time, n.SortKey)
+		if !n.Described {
+			set(&n.Time, n.SortKey)
+		}
 		return
 	}
 	set(&n.Table, "items")

@@ -20,6 +20,7 @@ type audit struct {
 	account
 	table string
 
+	engine     bool
 	cloudwatch bool
 	insights   bool
 	exports    []string
@@ -35,6 +36,7 @@ type audit struct {
 	widths    bool
 	unsharded bool
 
+	limits  heat.Limits // of one partition, if the endpoint is an engine that says so
 	rules   heat.Rules
 	items   int64
 	seed    uint64
@@ -57,6 +59,8 @@ remedy. The command only reads. It first prints which sources it will read, and 
 
 audit reads these sources, in this order. They can be combined; without any, audit scans.
 
+  --engine        the calls that heatsink serve --physics has counted, by key and partition; also
+                  read without this flag, if the endpoint is one and no other source is given
   --cloudwatch    metrics of the last hour, or of --last: throttles by reason, no keys
   --insights      the keys that Contributor Insights lists, where it is enabled
   --export FILE…  files of an export in DynamoDB JSON, gzipped or plain; alone, no AWS account is used.
@@ -113,6 +117,7 @@ with --before "change". heatsink plan --report and --before read it.`,
 	}
 	f := cmd.Flags()
 	a.flags(f)
+	f.BoolVar(&a.engine, "engine", false, "read what heatsink serve --physics at the endpoint has counted (default if no other source is given, and it answers)")
 	f.BoolVar(&a.cloudwatch, "cloudwatch", false, "read CloudWatch metrics")
 	f.BoolVar(&a.insights, "insights", false, "read Contributor Insights")
 	f.StringArrayVar(&a.exports, "export", nil, "read a file of an export; may be repeated, or a pattern")
@@ -300,9 +305,14 @@ func (a *audit) validateRules() error {
 // maxScanRate is more than any table has.
 const maxScanRate = 1e9
 
+// unasked reports whether no flag asks for a source other than the engine and a scan.
+func (a *audit) unasked() bool {
+	return !a.scan && !a.cloudwatch && !a.insights && !a.stream && len(a.exports) == 0
+}
+
 // scans reports whether items are scanned: if --scan is given, or no other source.
 func (a *audit) scans() bool {
-	return a.scan || !a.cloudwatch && !a.insights && !a.stream && len(a.exports) == 0
+	return a.scan || !a.engine && a.unasked()
 }
 
 // idle returns an error that names the flags that do nothing.
@@ -322,7 +332,7 @@ func (a *audit) idle(flags *pflag.FlagSet) error {
 		{"max-rcu", "--scan", a.scans()},
 		{"seed", "--scan", a.scans()},
 		{"min-items", "--scan or --export", a.scans() || len(a.exports) > 0},
-		{"min-requests", "--insights or --stream", a.insights || a.stream},
+		{"min-requests", "--engine, --insights or --stream", a.engine || a.insights || a.stream},
 		{"layout", "--shards N, the number of shards that readers read", len(a.shards) > 0},
 		{"widths", "--shards N, the largest number of shards that readers read", len(a.shards) > 0},
 		{"unsharded", "--shards N, the number of shards that readers read", len(a.shards) > 0},
@@ -352,7 +362,7 @@ func (a *audit) excluded(key string) bool {
 }
 
 func (a *audit) options() heat.Options {
-	o := heat.Options{Top: max(a.top, 50)}
+	o := heat.Options{Top: max(a.top, 50), Limits: a.limits}
 	o.Layouts, _ = a.told() // validated
 	if a.hide != "" {
 		o.Redact = heat.Hashed([]byte(a.hide))

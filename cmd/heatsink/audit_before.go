@@ -116,16 +116,22 @@ func bySeverity(findings []heat.Finding) []heat.Finding {
 	return findings
 }
 
-// overlaps reports whether two reports share a part of their time. Throttles of that part would be counted in both, so that
-// nothing seems to have helped.
+// overlaps reports whether two reports share so much of their time that they are not compared: throttles of that part would
+// be counted in both, so that nothing seems to have helped. Of less a note says so.
 func (c *auditChange) overlaps(before, after *heat.Report) bool {
+	const little = 10 // of the shorter report
 	shared := before.To.Sub(after.From)
-	if after.Elapsed() <= 0 || shared <= time.Minute { // CloudWatch counts by the minute
+	if after.Elapsed() <= 0 || shared <= 0 {
 		return false
 	}
-	advice := "repeat it a minute after the earlier one at the soonest, with --last 1m"
-	if since := after.To.Sub(before.To).Truncate(time.Minute); since > 0 {
-		advice = "give --last the time since the earlier one, " + spanText(since) + " at most"
+	if little*shared <= min(before.Elapsed(), after.Elapsed()) {
+		c.Notes = append(c.Notes, fmt.Sprintf("%s: the reports share %s, whose throttles are counted in both", after.Source, spanText(shared.Round(time.Second))))
+		return false
+	}
+	// CloudWatch counts by the minute, so its reports begin up to a minute earlier than --last says.
+	advice := "repeat it two minutes after the earlier one at the soonest, with --last 1m"
+	if since := after.To.Sub(before.To).Truncate(time.Minute) - time.Minute; since > 0 {
+		advice = "give --last less than the time since the earlier one, " + spanText(since) + " at most"
 	}
 	c.Notes = append(c.Notes, fmt.Sprintf("%s: the reports share %s, so their rates are not compared: %s",
 		after.Source, spanText(shared.Round(time.Second)), advice))

@@ -48,8 +48,9 @@ func TestAuditChange(t *testing.T) {
 		{"no help, another key", monday.Add(2 * time.Hour), 4000, 36_000, "ORDERS", "10.0 throttled requests a second before, 10.0 after", ""},
 		{"helped", monday.Add(2 * time.Hour), 4000, 0, "EVENTS", "", ""},
 		{"not raised", monday.Add(2 * time.Hour), 1000, 36_000, "EVENTS", "", ""},
-		{"overlap", monday.Add(10 * time.Minute), 4000, 36_000, "EVENTS", "", "cloudwatch: the reports share 50m, so their rates are not compared: give --last the time since the earlier one, 10m at most"},
-		{"at once", monday.Add(20 * time.Second), 4000, 36_000, "EVENTS", "", "so their rates are not compared: repeat it a minute after the earlier one at the soonest, with --last 1m"},
+		{"overlap", monday.Add(10 * time.Minute), 4000, 36_000, "EVENTS", "", "cloudwatch: the reports share 50m, so their rates are not compared: give --last less than the time since the earlier one, 9m at most"},
+		{"a bit of overlap", monday.Add(time.Hour - 22*time.Second), 4000, 36_000, "EVENTS", "'EVENTS' is the hottest key in both reports", "cloudwatch: the reports share 22s, whose throttles are counted in both"},
+		{"at once", monday.Add(20 * time.Second), 4000, 36_000, "EVENTS", "", "so their rates are not compared: repeat it two minutes after the earlier one at the soonest, with --last 1m"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := hourOf(monday, 1000, 36_000, "EVENTS")
@@ -137,6 +138,21 @@ func TestAuditBefore(t *testing.T) {
 	}
 	if stdout, _, _ := run("--export", hot, "--json"); strings.Contains(stdout, `"change"`) {
 		t.Error("a change without --before")
+	}
+}
+
+// Short reports that share a part of a minute are not compared either.
+func TestAuditChangeOfShortReports(t *testing.T) {
+	ends := time.Date(2026, 11, 16, 21, 19, 22, 0, time.UTC)
+	var change auditChange
+	before := heat.Report{From: ends.Add(-time.Minute), To: ends}
+	after := heat.Report{Source: heat.CloudWatch, From: ends.Truncate(time.Minute), To: ends.Add(time.Minute)}
+	if !change.overlaps(&before, &after) || len(change.Notes) != 1 || !strings.Contains(change.Notes[0], "the reports share 22s, so their rates are not compared: repeat it two minutes after") {
+		t.Errorf("got %q", change.Notes)
+	}
+	change.Notes = nil
+	if after.From = ends; change.overlaps(&before, &after) || change.Notes != nil {
+		t.Errorf("one after the other: got %q", change.Notes)
 	}
 }
 

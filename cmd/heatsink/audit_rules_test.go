@@ -116,7 +116,7 @@ func TestAuditRefusesRules(t *testing.T) {
 		{[]string{"--warm", "0.9", "--hot", "0.5"}, "--warm 0.9 is above --hot 0.5: want it to be lower"},
 		{[]string{"--min-items", "0"}, "--min-items 0: want at least 1"},
 		{[]string{"--min-requests", "-1"}, "--min-requests -1: want at least 1"},
-		{[]string{"--min-requests", "50"}, "--min-requests does nothing without --insights or --stream"},
+		{[]string{"--min-requests", "50"}, "--min-requests does nothing without --engine, --insights or --stream"},
 		{[]string{"--cloudwatch", "--seed", "3"}, "--seed does nothing without --scan"},
 		{[]string{"--cloudwatch", "--min-items", "3"}, "--min-items does nothing without --scan or --export"},
 	} {

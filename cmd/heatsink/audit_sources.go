@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,9 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 			return reports, ctx.Err()
 		}
 		if faults[i] = err; err == nil {
+			if report.Limits == (heat.Limits{}) { // metrics do not say
+				report.Limits = a.limits
+			}
 			reports = append(reports, report)
 		}
 	}
@@ -70,7 +74,7 @@ func (a *audit) look(ctx context.Context, screen *screen) (reports []heat.Report
 func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, error) {
 	scan := a.scans()
 	var c clients
-	if scan || a.cloudwatch || a.insights || a.stream {
+	if scan || a.engine || a.cloudwatch || a.insights || a.stream {
 		var err error
 		if c, err = a.clients(ctx); err != nil {
 			return nil, err
@@ -79,11 +83,13 @@ func (a *audit) sources(ctx context.Context, screen *screen) ([]auditSource, err
 	if err := a.checkIndexes(ctx, c); err != nil {
 		return nil, err
 	}
+	counted := len(a.exports) == 0 && a.askEngine(ctx) && a.unasked() // an export alone needs no endpoint
 	var all []auditSource
 	for _, s := range []struct {
 		asked  bool
 		source auditSource
 	}{
+		{a.engine || counted, a.engineSource()},
 		{a.cloudwatch, a.metricsSource(c)},
 		{a.insights, a.insightsSource(c)},
 		{len(a.exports) > 0, a.exportSource(screen)},
@@ -109,6 +115,56 @@ func (s auditSource) of(c clients, table string) auditSource {
 		return text, c.explain(table, err)
 	}
 	return s
+}
+
+// atEngine is the server at the endpoint as an engine that counts its calls, nil without an endpoint or if that is one of AWS.
+func (a *audit) atEngine() *engineFeed {
+	endpoint := cmp.Or(a.endpoint, os.Getenv("AWS_ENDPOINT_URL_DYNAMODB"), os.Getenv("AWS_ENDPOINT_URL"))
+	if at, err := url.Parse(endpoint); endpoint == "" || err != nil || strings.HasSuffix(at.Hostname(), "amazonaws.com") {
+		return nil
+	}
+	return &engineFeed{endpoint: strings.TrimSuffix(endpoint, "/"), table: a.table, keys: max(a.top, 50)}
+}
+
+// askEngine takes the limits of the partitions of an engine, and reports whether there is one that has counted calls of the
+// table. Any other server does not answer.
+func (a *audit) askEngine(ctx context.Context) bool {
+	feed := a.atEngine()
+	if feed == nil {
+		return false
+	}
+	var answer heatAnswer
+	if err := feed.get(ctx, heatPath, &answer); err != nil || answer.Source != heat.Engine {
+		return false
+	}
+	a.limits = answer.Limits
+	return len(answer.Resources) > 0
+}
+
+// engineSource is what an engine has counted of the calls of all clients.
+func (a *audit) engineSource() auditSource {
+	return auditSource{
+		name: heat.Engine,
+		cost: fixed("the calls of all clients that it has counted; consumes no table capacity"),
+		look: func(ctx context.Context) (heat.Report, error) {
+			feed := a.atEngine()
+			if feed == nil {
+				return heat.Report{}, errors.New("no endpoint given: use --endpoint with that of heatsink serve --physics")
+			}
+			var answer heatAnswer
+			if err := feed.get(ctx, heatPath, &answer); err != nil {
+				return heat.Report{}, fmt.Errorf("the server at %s does not report its heat, as heatsink serve --physics without an access key would: %w", feed.endpoint, err)
+			}
+			options := a.options()
+			if err := answer.Fold(options.Layouts...); err != nil {
+				return heat.Report{}, err
+			}
+			if options.Redact != nil {
+				answer.Redact(options.Redact)
+			}
+			return answer.Report, nil
+		},
+	}
 }
 
 // fixed is a cost that is known without asking.

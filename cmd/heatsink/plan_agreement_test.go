@@ -23,14 +23,11 @@ type agreement struct {
 	Contradictions          []string
 }
 
-// On every report of the corpus, plan does something about each key that a finding calls critical, leaves keys alone that
+// On every report of the corpus, plan does something about each key that a finding of any kind calls critical, leaves keys alone that
 // have no finding, and never spreads a key further than its rate asks for.
 func TestPlanAgreesOnTheCorpus(t *testing.T) {
 	var a agreement
 	for _, c := range append(corpus.Cases(), corpus.Examples()...) {
-		if len(c.Piles) > 0 {
-			continue // a scan has no rates
-		}
 		bubble.Test(t, func(t *testing.T) {
 			report, err := c.Report()
 			if err != nil {
@@ -79,11 +76,17 @@ func (a *agreement) compare(t *testing.T, name string, report heat.Report) {
 		a.Keys++
 		a.judge(name, &plans[i], keys[i], findings)
 	}
+	for _, f := range findings {
+		planned := slices.ContainsFunc(keys, func(k observed.HotKey) bool { return k.Has(f.Key) && k.Resource() == f.Resource })
+		if f.Severity == heat.Critical && f.Key != "" && !planned {
+			a.Contradictions = append(a.Contradictions, fmt.Sprintf("%s: no plan for %v", name, f))
+		}
+	}
 }
 
 func (a *agreement) judge(name string, p *plan.Plan, k observed.HotKey, findings []heat.Finding) {
 	of := slices.DeleteFunc(slices.Clone(findings), func(f heat.Finding) bool {
-		return !k.Has(f.Key) && !slices.ContainsFunc(f.Others, k.Has) || f.Resource != k.Resource() || !slices.Contains(observed.OfKeys, f.Kind) && f.Kind != heat.ReadHot
+		return f.Key == "" || !k.Has(f.Key) && !slices.ContainsFunc(f.Others, k.Has) || f.Resource != k.Resource()
 	})
 	worst, found := heat.Worst(of)
 	critical := found && worst == heat.Critical

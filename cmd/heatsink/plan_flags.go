@@ -107,9 +107,10 @@ func (f *planFlags) naming(cmd *cobra.Command) {
 	n, flags := &f.workload.Names, cmd.Flags()
 	flags.StringVar(&n.Table, "table", "", "name of the table in the snippet (default items)")
 	flags.StringVar(&n.PartitionKey, "partition-key", "", "attribute of the partition key (default pk)")
-	flags.StringVar(&n.SortKey, "sort-key", "", "attribute of the sort key (default sk)")
+	flags.StringVar(&n.SortKey, "sort-key", "", "attribute of the sort key, with --index of the index's (default sk)")
 	flags.StringVar(&n.Time, "time", "", "attribute with the time of an item (default: the sort key)")
 	flags.StringVar(&n.TableKey, "table-key", "", "with --index: attribute of the table's own partition key (default id)")
+	flags.StringVar(&n.TableSortKey, "table-sort-key", "", "with --index: attribute of the table's own sort key (default: none)")
 	flags.Var((*spelling)(&n.Format), "format", "spelling of shard keys: shard-hash (#SHARD#7), plain "+
 		"(#7), dot (.8), or a template such as {key}/{shard:03} (default #SHARD_7)")
 }

@@ -60,6 +60,7 @@ func readReports(ctx context.Context, name string, stdin io.Reader) ([]heat.Repo
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: not a report of heatsink audit --json or top --json: %w", name, err)
 	}
+	document.Reports = observed.Settled(document.Reports)
 	if document.Findings == nil {
 		document.Findings = heat.ExplainAll(heat.Rules{}, document.Reports...)
 	}

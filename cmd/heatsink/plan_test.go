@@ -246,7 +246,7 @@ func TestPlanOfSeveralReports(t *testing.T) {
 			{Key: "a", WriteUnits: 900, Throttles: 70},
 			{Key: "b", WriteUnits: 400, ReadUnits: 20},
 			{Key: "z", WriteBurst: 10},
-			{Key: "c", WriteBurst: 5, Throttles: 3},
+			{Key: "c", WriteBurst: 5, Throttles: 3, Mixed: true},
 		}
 		if len(all) != 2 || !slices.Equal(got, want) {
 			t.Errorf("got %+v", got)
@@ -447,5 +447,27 @@ func TestPlanOfAReportReadsExistingItems(t *testing.T) {
 		if strings.Contains(plans[0].Snippet, "BareZero: true") != want {
 			t.Errorf("%s: got %s", flag, plans[0].Snippet)
 		}
+	}
+}
+
+// A report that was saved after its load had ended is planned for by its busiest time.
+func TestPlanOfAPausedReport(t *testing.T) {
+	report := heat.Report{Source: heat.Stream, From: time.Unix(0, 0), To: time.Unix(140, 0), Resources: []heat.ResourceReport{{
+		Resource: heat.Resource{Table: "app"}, Key: []string{"pk"}, Writes: heat.Flow{Units: 25_000, Requests: 25_000, Distinct: heat.Distinct{Keys: 2}, Keys: []heat.KeyHeat{
+			{Key: "AUDIT", Units: 23_000, Low: 23_000, Requests: 23_000, RateLow: 1e-6, Rate: 1e-6, Share: 0.86, Busiest: 1150, Items: 250},
+			{Key: "USER#1", Units: 2000, Low: 2000, Requests: 2000, RateLow: 1e-7, Rate: 1e-7, Share: 0.1, Busiest: 100, Items: 250},
+		}},
+	}}}
+	text, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	stdout, stderr, code := command(t, "plan", "--report", file, "--top", "1")
+	if code != 0 || !strings.HasPrefix(stdout, "Spread AUDIT over 5 shards drawn at random") || strings.Contains(stdout, "quota") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

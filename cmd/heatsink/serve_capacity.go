@@ -40,7 +40,9 @@ func fillCapacity(ctx context.Context, e *engine.Engine, report *heat.Report) {
 	}
 }
 
-func sortKeyOf(schema []engine.KeyElement) (names []string) {
+// sortKeyOf returns the names of the sort key, which are known also if there are none.
+func sortKeyOf(schema []engine.KeyElement) []string {
+	names := []string{}
 	for _, k := range schema {
 		if k.KeyType == "RANGE" {
 			names = append(names, k.AttributeName)

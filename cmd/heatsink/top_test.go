@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,59 @@ func TestTopOfAnEngine(t *testing.T) {
 	}
 	if key := round.Resources[0].Writes.Keys[0]; key.Throttled != 20 || key.Units < 100 || key.Items != 1 {
 		t.Errorf("got %+v", key)
+	}
+}
+
+// Plain lines end with findings, and audit reads what the engine has counted: both judge by what its partitions take.
+func TestFindingsOfAnEngine(t *testing.T) {
+	t.Parallel()
+	url := serveHotKey(t)
+	stdout, stderr, code := command(t, "top", "things", "--endpoint", url, "--once", "--every", "200ms")
+	if code != 0 || !strings.Contains(stdout, "critical: Partition key 'PAGE#viral' has ") || !strings.Contains(stdout, "\n  do: ") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	for _, test := range []struct {
+		flags   []string
+		sources []heat.Source
+	}{
+		{nil, []heat.Source{heat.Engine, heat.Scan}},
+		{[]string{"--engine"}, []heat.Source{heat.Engine}},
+		{[]string{"--cloudwatch"}, []heat.Source{heat.CloudWatch}},
+		{[]string{"--scan"}, []heat.Source{heat.Scan}},
+	} {
+		stdout, stderr, code := command(t, append([]string{"audit", "things", "--endpoint", url, "--json"}, test.flags...)...)
+		var document auditDocument
+		if err := json.Unmarshal([]byte(stdout), &document); err != nil || code != 0 {
+			t.Fatalf("%v: exit %d, %v, %s", test.flags, code, err, stderr)
+		}
+		var sources []heat.Source
+		for _, r := range document.Reports {
+			sources = append(sources, r.Source)
+			if r.Limits.WriteUnits != 5 {
+				t.Errorf("%v: %s has limits %+v", test.flags, r.Source, r.Limits)
+			}
+		}
+		if !slices.Equal(sources, test.sources) {
+			t.Errorf("%v: got %v", test.flags, sources)
+		}
+		worst, _ := heat.Worst(document.Findings)
+		if sources[0] == heat.Engine && (worst != heat.Critical || document.Findings[0].Key != "PAGE#viral") {
+			t.Errorf("%v: got %v", test.flags, document.Findings)
+		}
+	}
+	plain := serve(t).url
+	if err := createTable(t.Context(), client(plain, "local", "local"), "things"); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := command(t, "audit", "things", "--endpoint", plain, "--engine"); code != 2 || !strings.Contains(stderr, "does not report its heat") {
+		t.Errorf("without physics: exit %d, %s", code, stderr)
+	}
+	if stdout, stderr, code := command(t, "audit", "things", "--endpoint", plain); code != 0 || strings.Contains(stdout+stderr, "engine") {
+		t.Errorf("without physics: exit %d, %s%s", code, stdout, stderr)
+	}
+	hidden, _, _ := command(t, "audit", "things", "--endpoint", url, "--engine", "--hash-keys", "secret", "--json")
+	if strings.Contains(hidden, "viral") || !strings.Contains(hidden, `"critical"`) {
+		t.Errorf("got %s", hidden)
 	}
 }
 
@@ -157,6 +211,8 @@ func TestTopLines(t *testing.T) {
 		"40.0/s    0.0%  #...................  warm",
 		"orders: 1 partition, 0 splits",
 		"....................",
+		"critical: Partition key 'OPEN' has at least ",
+		"  do: shard the index's key",
 		`note: "a note\x1b"`,
 	}
 	if len(lines) != len(want) {

@@ -28,8 +28,29 @@ func (t *top) lines(screen *screen, r topRound) []string {
 	for i := range r.Partitions {
 		lines = append(lines, t.partitionLines(screen, &r.Partitions[i], r.To)...)
 	}
+	lines = append(lines, findingLines(screen, r.Report)...)
 	for _, note := range r.Notes {
 		lines = append(lines, "note: "+printable(note))
+	}
+	return lines
+}
+
+// mostTopFindings is how many findings plain lines have, the worst ones.
+const mostTopFindings = 5
+
+// findingLines are the findings of warning or worse, with their remedies.
+func findingLines(screen *screen, report heat.Report) []string {
+	var lines []string
+	findings := heat.Explain(report, heat.Rules{})
+	for _, f := range findings[:min(len(findings), mostTopFindings)] {
+		if f.Severity < heat.Warning {
+			break // the worst come first
+		}
+		severity := f.Severity.String()
+		if f.Severity == heat.Critical {
+			severity = screen.red(severity)
+		}
+		lines = append(lines, severity+": "+printable(f.Message), "  do: "+printable(f.Remedy))
 	}
 	return lines
 }

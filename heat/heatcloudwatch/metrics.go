@@ -77,25 +77,28 @@ func resourcesOf(ctx context.Context, tables heat.Describer, table string) ([]he
 // resources returns a table and its global indexes, empty.
 func resources(d *dynamotypes.TableDescription) []heat.ResourceReport {
 	own := heat.ResourceReport{Resource: heat.Resource{Table: aws.ToString(d.TableName)}, Capacity: heat.CapacityOf(d, "")}
-	own.Key = partitionKey(d.KeySchema)
+	own.Key, own.Sort = keyNames(d.KeySchema)
 	all := []heat.ResourceReport{own}
 	for _, index := range d.GlobalSecondaryIndexes {
 		name := aws.ToString(index.IndexName)
-		all = append(all, heat.ResourceReport{
-			Resource: heat.Resource{Table: own.Table, Index: name}, Capacity: heat.CapacityOf(d, name), Key: partitionKey(index.KeySchema),
-		})
+		of := heat.ResourceReport{Resource: heat.Resource{Table: own.Table, Index: name}, Capacity: heat.CapacityOf(d, name)}
+		of.Key, of.Sort = keyNames(index.KeySchema)
+		all = append(all, of)
 	}
 	return all
 }
 
-func partitionKey(elements []dynamotypes.KeySchemaElement) []string {
-	var names []string
+// keyNames returns the attributes of a partition key, and those of the sort key, which are not nil.
+func keyNames(elements []dynamotypes.KeySchemaElement) (partition, sort []string) {
+	sort = []string{}
 	for _, element := range elements {
 		if element.KeyType == dynamotypes.KeyTypeHash {
-			names = append(names, aws.ToString(element.AttributeName))
+			partition = append(partition, aws.ToString(element.AttributeName))
+		} else {
+			sort = append(sort, aws.ToString(element.AttributeName))
 		}
 	}
-	return names
+	return partition, sort
 }
 
 // finish sums the minutes up.

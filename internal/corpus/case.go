@@ -14,6 +14,7 @@ type Case struct {
 	Schema, Workload string
 	About            string // the schema, in words
 	Table, Index     string
+	Told             []heat.Layout // to the recorder
 
 	Seconds int      // of traffic
 	Streams []Stream // the traffic
@@ -64,6 +65,7 @@ var (
 	ofTime    = []heat.Kind{heat.TimeKey}
 	oneItem   = []heat.Kind{heat.GlobalCounter, heat.PopularItem}
 	readHot   = []heat.Kind{heat.ReadHot}
+	unevenly  = []heat.Kind{heat.UnevenShards}
 )
 
 // Name is the case's.
@@ -102,7 +104,7 @@ type builder struct {
 }
 
 func (b *builder) add(c Case) {
-	c.Schema, c.About, c.Table, c.Index = b.name, b.about, "app", b.index
+	c.Schema, c.About, c.Table, c.Index, c.Told = b.name, b.about, "app", b.index, b.told
 	b.cases = append(b.cases, c)
 }
 
@@ -300,9 +302,20 @@ func (b *builder) ofTimes(k *kind) {
 }
 
 func (b *builder) ofShards(k *kind) {
-	c := Case{Workload: k.of + " spread", Seconds: 20, Streams: b.background(nil, 50)}
-	for _, key := range k.keys {
-		c.Streams = append(c.Streams, Stream{Key: key, PerSecond: 300, Items: 500, Units: 1})
+	loads := func(workload string, first, others float64, want ...Want) {
+		c := Case{Workload: k.of + " " + workload, Seconds: 20, Streams: b.background(nil, 50), Want: want}
+		for i, key := range k.keys {
+			perSecond := others
+			if i == 0 {
+				perSecond = first
+			}
+			if perSecond > 0 {
+				c.Streams = append(c.Streams, Stream{Key: key, PerSecond: perSecond, Items: 500, Units: 1})
+			}
+		}
+		b.add(c)
 	}
-	b.add(c)
+	loads("spread", 300, 300)
+	loads("uneven", 1300, 130, Want{unevenly, heat.Critical, k.keys[0]})
+	loads("one shard", 1300, 0, Want{slices.Concat(unevenly, oneOfMany), heat.Critical, k.keys[0]})
 }

@@ -15,7 +15,7 @@ func (c Case) Report() (heat.Report, error) {
 	if len(c.Piles) > 0 {
 		return c.stored()
 	}
-	recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true})
+	recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true, Layouts: c.Told})
 	if err != nil {
 		return heat.Report{}, err
 	}

@@ -1,5 +1,10 @@
 package corpus
 
+import (
+	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/layout"
+)
+
 // role is what the keys of a schema's kind are.
 type role int
 
@@ -25,6 +30,7 @@ type schema struct {
 	about string
 	index string // the name of the index, if it is one
 	kinds []kind
+	told  []heat.Layout // of the shards, if the recorder is told
 }
 
 // ids, fixed, set, times and shards are kinds.
@@ -123,6 +129,26 @@ var schemas = []schema{
 		shards("POLL#7", each("POLL#7#SHARD_", "0", "1", "2", "3", "4", "5", "6", "7")...), ids("VOTER", prefixed("VOTER#", hex8)),
 	}},
 	{name: "hour-sharded", about: "events of an hour over shards", kinds: []kind{shards("HOUR", each("HOUR#2026-06-22T15#SHARD#", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")...)}},
+	{
+		name: "views-sharded", about: "views of a page over shards that the recorder knows, and users",
+		kinds: []kind{shards("VIEWS", each("VIEWS#SHARD_", "0", "1", "2", "3")...), ids("USER", prefixed("USER#", number))},
+		told:  []heat.Layout{{Layout: layout.Layout{Shards: 4}}},
+	},
+	{
+		name: "views-sharded-days", about: "the same with a key for every day",
+		kinds: []kind{shards("VIEWS", each("VIEWS#2026-06-22#SHARD_", "0", "1", "2", "3")...), ids("USER", prefixed("USER#", number))},
+		told:  []heat.Layout{{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}}},
+	},
+	{
+		name: "likes-widths", about: "likes of posts, some of which have more shards than others, from the bare key on",
+		kinds: []kind{shards("POST", append([]string{"POST#1"}, each("POST#1#SHARD_", "1", "2", "3", "4", "5", "6", "7")...)...)},
+		told:  []heat.Layout{{Layout: layout.Layout{Shards: 64, Format: layout.Format{BareZero: true}}, Widths: true}},
+	},
+	{
+		name: "events-widths-days", about: "events by day, some of which have more shards than others",
+		kinds: []kind{shards("EVENTS", each("EVENTS#2026-06-22#", "0", "1")...)},
+		told:  []heat.Layout{{Layout: layout.Layout{Shards: 64, Bucket: layout.Day, Format: layout.PlainNumber()}, Widths: true}},
+	},
 	{name: "carts", about: "carts by user, with Mongo ids", kinds: []kind{ids("cart", prefixed("cart/", hex24))}},
 	{name: "countries", about: "users by country code", kinds: []kind{set("COUNTRY", each("COUNTRY#", "US", "DE", "JP", "BR", "IN", "FR")...)}},
 	{name: "plans", about: "an index of customers by plan", index: "byPlan", kinds: []kind{set("plan", "FREE", "PRO", "ENTERPRISE")}},

@@ -8,6 +8,9 @@ type Load struct {
 	Second float64 // in the busiest second; 0 if it is not known
 	Limit  float64 // that one partition serves
 
+	// Fullest is the demand for the fullest of the key's shards: 0 if they are as full as each other.
+	Fullest float64
+
 	// Refused says that DynamoDB throttles the key by key range, more often than now and then.
 	Refused bool
 }
@@ -84,11 +87,37 @@ func (t Thresholds) Planned(l Load) (units float64, guessed bool) {
 	return max(l.Demand, l.Second), false
 }
 
-// Over judges a key whose load is spread over shards, as each of them is: by its fair share. It returns what a plan should be
-// for in all of them.
+// Over judges a key whose load is spread over shards, as the fullest of them is: by its own load, or by its fair share if that
+// is more. It returns what a plan should be for in all of them.
 func (t Thresholds) Over(l Load, shards int) (v Verdict, units float64, guessed bool) {
 	n := float64(max(shards, 1))
-	l.Demand, l.Second = l.Demand/n, l.Second/n
-	units, guessed = t.Planned(l)
-	return t.Judge(l), n * units, guessed
+	fair := Load{Demand: l.Demand / n, Second: l.Second / n, Limit: l.Limit, Refused: l.Refused}
+	units, guessed = t.Planned(fair)
+	v, units = t.Judge(fair), n*units
+	if shards < 2 || l.Fullest <= fair.Demand {
+		return v, units, guessed
+	}
+	fullest := Load{Demand: l.Fullest, Second: fair.Second, Limit: l.Limit, Refused: l.Refused}
+	own, more := t.Planned(fullest)
+	if all := own + max(0, max(l.Demand, l.Second)-max(fullest.Demand, fullest.Second)); all > units {
+		units, guessed = all, guessed || more
+	}
+	return max(v, t.Judge(fullest)), units, guessed
+}
+
+// Even is Over for a key whose shards would be as full as each other.
+func (t Thresholds) Even(l Load, shards int) Verdict {
+	l.Fullest = 0
+	v, _, _ := t.Over(l, shards)
+	return v
+}
+
+// Excess is the part of the whole beyond its fair share that one of several may have, by default.
+const Excess = 0.25
+
+// Uneven reports whether the fullest of several shards has far more than its fair share of the whole: twice as much or, of
+// few shards, more than excess of the rest.
+func Uneven(share float64, shards int, excess float64) bool {
+	fair := 1 / float64(max(shards, 1))
+	return shards > 1 && (share >= 2*fair || (share-fair)/(1-fair) >= excess)
 }

@@ -107,6 +107,44 @@ func TestJudgeShards(t *testing.T) {
 	}
 }
 
+// A key is as hot as the fullest of its shards, and the others are planned for as they are.
+func TestJudgeTheFullestShard(t *testing.T) {
+	for _, test := range []struct {
+		demand, fullest float64
+		shards          int
+		want, even      judge.Verdict
+		planned         float64
+	}{
+		{1690, 1300, 4, judge.Alone, judge.Cool, 1690},
+		{1300, 1300, 4, judge.Alone, judge.Cool, 1300},
+		{1400, 1000, 4, judge.Alone, judge.Cool, 1500},
+		{1100, 800, 4, judge.Warming, judge.Cool, 1100},
+		{3920, 990, 4, judge.Alone, judge.Alone, 4400},
+		{1300, 0, 4, judge.Cool, judge.Cool, 1300},
+		{1300, 1300, 0, judge.Alone, judge.Alone, 1300},
+	} {
+		l := judge.Load{Demand: test.demand, Fullest: test.fullest, Limit: 1000}
+		v, units, guessed := judge.Default().Over(l, test.shards)
+		if even := judge.Default().Even(l, test.shards); v != test.want || even != test.even || math.Abs(units-test.planned) > 1e-9 || guessed != (test.planned > test.demand) {
+			t.Errorf("%+v: got %d (evenly %d), planned for %v (%v)", test, v, even, units, guessed)
+		}
+	}
+}
+
+func TestUneven(t *testing.T) {
+	for _, test := range []struct {
+		share  float64
+		shards int
+		want   bool
+	}{
+		{0.77, 4, true}, {0.44, 4, true}, {0.43, 4, false}, {0.25, 8, true}, {0.24, 8, false}, {0.7, 2, true}, {0.6, 2, false}, {1, 1, false}, {1, 0, false},
+	} {
+		if got := judge.Uneven(test.share, test.shards, judge.Excess); got != test.want {
+			t.Errorf("%v of %d shards: got %v", test.share, test.shards, got)
+		}
+	}
+}
+
 // Throttles are handled if all were repeated, and they are rare.
 func TestHandled(t *testing.T) {
 	for _, test := range []struct {

@@ -157,7 +157,7 @@ var mayImport = imports{
 	"internal/faulty": {},
 
 	// Key schemas and workloads with the findings that they should have.
-	"internal/corpus": {"heat"},
+	"internal/corpus": {"heat", "layout"},
 
 	// What compares stored items with files, in tests.
 	"internal/golden": {},

@@ -49,6 +49,24 @@ func both(t *testing.T, report heat.Report) ([]heat.Finding, plan.Plan) {
 	return findings, plans[0]
 }
 
+// uneven is a report of keys of which the first takes so much, and the others a tenth of it each.
+func uneven(rate float64, keys ...string) heat.Report {
+	report := written(rate, 0, keys...)
+	f := &report.Resources[0].Writes
+	f.Units, f.Requests = 0, 0
+	for i := range f.Keys {
+		k := &f.Keys[i]
+		if i > 0 {
+			*k = written(rate/10, 0, k.Key).Resources[0].Writes.Keys[0]
+		}
+		f.Units, f.Requests = f.Units+k.Units, f.Requests+k.Requests
+	}
+	for i := range f.Keys {
+		f.Keys[i].Share = f.Keys[i].Units / f.Units
+	}
+	return report
+}
+
 func shardsOf(key string, n int) []string {
 	var keys []string
 	for i := range n {
@@ -94,6 +112,25 @@ func TestPlansFoldShards(t *testing.T) {
 			"Spread VIEWS over 15 shards drawn at random; first warm the table to 15,000 write units a second.", `Keys: map[string]layout.Width{"VIEWS": {Write: 15, Read: 15}}`,
 		},
 		{
+			"shards that are not even", uneven(1300, shardsOf("VIEWS", 4)...), nil,
+			"Spread VIEWS evenly over the 4 shards that it has, drawn at random: the hash does not spread its ids, or some writers have fewer shards.",
+			"Layout:       layout.Layout{Shards: 4}",
+		},
+		{
+			"one shard of those that were told", uneven(1300, "VIEWS#SHARD_2"), &heat.Layout{Layout: layout.Layout{Shards: 4}},
+			"Spread VIEWS evenly over the 4 shards that it has, drawn at random: the hash does not spread its ids, or some writers have fewer shards.",
+			"Layout:       layout.Layout{Shards: 4}",
+		},
+		{
+			"one shard in a bucket", uneven(1300, "VIEWS#2026-06-22#SHARD_0"), &heat.Layout{Layout: layout.Layout{Shards: 4, Bucket: layout.Day}},
+			"Spread VIEWS evenly over the 4 shards that it has, in every day: the hash does not spread its ids, or some writers have fewer shards.",
+			"layout.Layout{Shards: 4, Bucket: layout.Day}",
+		},
+		{
+			"one shard, of which nothing was told", uneven(1300, "sneaker#SHARD_0"), nil,
+			"Spread sneaker over 5 shards drawn at random.", `"sneaker" is stored as "sneaker#SHARD_0" to "sneaker#SHARD_4".`,
+		},
+		{
 			"shards that are enough", written(400, 0, shardsOf("VIEWS", 4)...), nil,
 			"Leave VIEWS as it is: each of its 4 shards takes about 400 write and 0 read units a second, and one partition takes 1,000 and 3,000.", "",
 		},
@@ -112,6 +149,21 @@ func TestPlansFoldShards(t *testing.T) {
 				t.Errorf("%v, but %s", findings, p.Verdict)
 			}
 		})
+	}
+}
+
+// A counter's only shard is planned for as the counter, and a limiter's as the limiter.
+func TestPlansOfRecipes(t *testing.T) {
+	for _, test := range []struct{ key, verdict, snippet string }{
+		{"sneaker#SHARD_0", "Spread sneaker over 4 shards of a counter.", `It is stored under "sneaker#SHARD_0" to "sneaker#SHARD_3".`},
+		{"RATE_LIMIT#app#SHARD_0", "Spread RATE_LIMIT#app over 5 shards of its limiter.", "var options = ratelimit.Options{"},
+	} {
+		report := uneven(1300, test.key)
+		report.Resources[0].Writes.Keys[0].Items = 1
+		_, p := both(t, report)
+		if p.Verdict != test.verdict || !strings.Contains(p.Snippet, test.snippet) {
+			t.Errorf("%s: got %s\n%s", test.key, p.Verdict, p.Snippet)
+		}
 	}
 }
 
@@ -218,6 +270,11 @@ func TestPlansReadWhatIsThere(t *testing.T) {
 	both2 := written(980, 900, "EVENTS#2026-11-18")
 	both2.Resources[0].Writes.Keys = append(both2.Resources[0].Writes.Keys, heat.KeyHeat{Key: "CLICKS#2026-11-18", RateLow: 1})
 	bare := written(980, 900, "VIEWS", "VIEWS#SHARD_1", "VIEWS#SHARD_2", "VIEWS#SHARD_3")
+	beside := written(980, 900, "VIEWS", "VIEWS#SHARD_1", "VIEWS#SHARD_2", "VIEWS#SHARD_3")
+	beside.Resources[0].Writes.Keys = append(beside.Resources[0].Writes.Keys, heat.KeyHeat{Key: "USER#1", RateLow: 1})
+	grownIndex := written(980, 900, append(shardsOf("SELLER#1", 8)[1:], "SELLER#1")...)
+	grownIndex.Resources[0].Index = "bySeller"
+	grownIndex.Resources[0].Writes.Distinct.Keys = 151
 	for _, test := range []struct {
 		name   string
 		report heat.Report
@@ -230,6 +287,12 @@ func TestPlansReadWhatIsThere(t *testing.T) {
 		}},
 		{"a day, among other keys", days, []string{"layout.Layout{Shards: 5, Bucket: layout.Day, Format: layout.Format{BareZero: true}}", `as "EVENTS#2026-11-19" to "EVENTS#2026-11-19#SHARD_4"`}},
 		{"a day, among other keys with days", both2, []string{"layout.Layout{Bucket: layout.Day, Format: layout.Format{BareZero: true}}", `"EVENTS": {Write: `}},
+		{"shards from the bare key on, beside other keys", beside, []string{
+			"layout.Layout{Format: layout.Format{BareZero: true}}", `"VIEWS": {Write: 15, Read: 15}`, "Existing items in 4 shards are in these shards.",
+		}},
+		{"a calculated key of an index that has grown already", grownIndex, []string{
+			"layout.Layout{Strategy: layout.Calculated, Format: layout.Format{BareZero: true}}", `"SELLER#1": {Write: 128, Read: 128}`,
+		}},
 		{"shards from the bare key on", bare, []string{"layout.Layout{Shards: 15, Format: layout.Format{BareZero: true}}"}},
 	} {
 		_, p := both(t, test.report)
@@ -346,5 +409,133 @@ func TestPlansOfASharedPartition(t *testing.T) {
 	if want := "First raise the table's warm throughput, such as to 8,000 write units a second, so that WAREHOUSE#0 gets a partition of its own; " +
 		"if it is still throttled, spread it over 2 shards drawn at random."; p.Verdict != want {
 		t.Errorf("got %s\nwant %s", p.Verdict, want)
+	}
+}
+
+// Copies have a table of their own, which is new: the partitions of the item's table are none of theirs.
+func TestPlansOfCopies(t *testing.T) {
+	report := written(0, 0, "ARTICLE#1")
+	r := &report.Resources[0]
+	r.Capacity = &heat.Capacity{OnDemand: true, WarmWrites: 12_000, WarmReads: 36_000, Partitions: 12}
+	r.Writes = heat.Flow{}
+	r.Reads = written(4160, 0, "ARTICLE#1").Resources[0].Writes
+	seen := observed.Of([]heat.Report{report})
+	base := plan.Workload{Key: "ARTICLE#1", ItemBytes: 100 << 10, Read: plan.Reading{Pattern: plan.Mostly, Stale: -1}}
+	plans, err := seen.Plans(base, seen.Hottest(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base.Reads = 4160 / 12.5
+	want, err := plan.For(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := plans[0]; got.Shards != want.Shards || got.Verdict != want.Verdict || !strings.Contains(got.Verdict, "first warm the new table") {
+		t.Errorf("got %s\nwant %s", got.Verdict, want.Verdict)
+	}
+}
+
+// What was seen of a key's items weighs more than the pattern of its reads.
+func TestPlansByWhatWasSeen(t *testing.T) {
+	for _, test := range []struct {
+		items   int64
+		verdict string
+	}{
+		{250, "Spread AUDIT over 5 shards drawn at random."},
+		{1, "AUDIT is too hot for one partition, and shards cannot help: its writes change one item, "},
+		{0, "AUDIT is too hot for one partition, and shards cannot help: with this pattern, its writes change one item, "},
+	} {
+		report := written(1200, 900, "AUDIT")
+		report.Resources[0].Writes.Keys[0].Items = test.items
+		seen := observed.Of([]heat.Report{report})
+		plans, err := seen.Plans(plan.Workload{Read: plan.Reading{Pattern: plan.Mostly}}, seen.Hottest(1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(plans[0].Verdict, test.verdict) {
+			t.Errorf("%d items: got %s", test.items, plans[0].Verdict)
+		}
+	}
+}
+
+// A key that is throttled below a partition's limit does not take all of it, and an old burst of reads says nothing of now.
+func TestReasonsOfPlansAreSo(t *testing.T) {
+	report := written(790, 900, "QUEUE#mail", "QUEUE#sms")
+	report.Resources[0].Writes.Keys[1] = written(180, 300, "QUEUE#sms").Resources[0].Writes.Keys[0]
+	reads := written(0.3, 40, "QUEUE#mail").Resources[0].Writes
+	reads.Keys[0].Busiest, reads.Keys[0].Reason = 900, "TableReadKeyRangeThroughputExceeded"
+	report.Resources[0].Reads = reads
+	_, p := both(t, report)
+	text := p.String()
+	for _, not := range []string{"takes all that one partition serves", "exceed the 1,000", "its reads are throttled"} {
+		if strings.Contains(text, not) {
+			t.Errorf("%q in %s", not, text)
+		}
+	}
+	if want := "it is throttled at 79 % of what one partition serves, by short bursts or by others on its partition"; p.Key != "QUEUE#mail" || !strings.Contains(strings.Join(p.Reasons, " "), want) {
+		t.Errorf("no %q in %s", want, text)
+	}
+}
+
+// Contributor Insights counts reads and writes together, and not what was throttled.
+func TestPlansOfInsights(t *testing.T) {
+	insights := uneven(600, "OPEN", "DONE", "NEW")
+	insights.Source, insights.Resources[0].Index = heat.Insights, "byStatus"
+	metrics := heat.Report{Source: heat.CloudWatch, From: insights.From, To: insights.To, Resources: []heat.ResourceReport{{
+		Resource: insights.Resources[0].Resource,
+		Writes:   heat.Flow{Units: 36_000, Requests: 40_000, Throttled: 4000, Throttles: []heat.ThrottleCount{{Reason: "IndexWriteKeyRangeThroughputExceeded", Count: 4000}}},
+	}}}
+	reports := []heat.Report{insights, metrics}
+	findings := heat.ExplainAll(heat.Rules{}, reports...)
+	seen := observed.Of(reports)
+	seen.Judge(findings)
+	plans, err := seen.Plans(plan.Workload{}, seen.Hottest(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if findings[0].Severity != heat.Critical || findings[0].Key != "OPEN" || !strings.Contains(findings[0].Remedy, "shard the index's key") ||
+		!strings.HasPrefix(plans[0].Verdict, "Spread OPEN over ") {
+		t.Errorf("finding: %+v\nplan: %s", findings[0], &plans[0])
+	}
+
+	article := written(291, 0, "ARTICLE")
+	article.Source = heat.Insights
+	read := heat.Report{Source: heat.CloudWatch, Resources: []heat.ResourceReport{{Resource: article.Resources[0].Resource, Reads: heat.Flow{Units: 17_000, Requests: 34_000}}}}
+	for want, reports := range map[string][]heat.Report{
+		"Do not shard ARTICLE: 0 write and 291 read units a second fit in one partition":               {article, read},
+		"Do not shard ARTICLE: 291 units a second, of reads and writes together, fit in one partition": {article},
+	} {
+		seen := observed.Of(reports)
+		plans, err := seen.Plans(plan.Workload{}, seen.Hottest(1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(plans[0].Verdict, want) {
+			t.Errorf("got %s, want %s", plans[0].Verdict, want)
+		}
+	}
+}
+
+// The names of sort keys that a table's description gave are in the snippet, each in its place. What is not there is not asked for.
+func TestPlansNameSortKeys(t *testing.T) {
+	index := written(980, 900, "OPEN")
+	index.Resources[0].Index, index.Resources[0].Sort, index.Resources[0].Key = "byStatus", []string{}, []string{"status"}
+	index.Resources = append(index.Resources, heat.ResourceReport{Resource: heat.Resource{Table: "views"}, Key: []string{"pk"}, Sort: []string{"sk"}})
+	table := written(980, 900, "OPEN")
+	table.Resources[0].Sort = []string{"sk"}
+	unknown := written(980, 900, "OPEN")
+	for _, test := range []struct {
+		report heat.Report
+		want   string
+		asks   bool
+	}{
+		{index, "PartitionKey: \"pk\",\n\tSortKey:      \"sk\",\n\tIndex:        heatsink.Index{Name: \"byStatus\", PartitionKey: \"status\"}", false},
+		{table, "PartitionKey: \"pk\",\n\tSortKey:      \"sk\",\n\tLayout", false},
+		{unknown, "PartitionKey: \"pk\",\n\tLayout", true},
+	} {
+		_, p := both(t, test.report)
+		if !strings.Contains(p.Snippet, test.want) || strings.Contains(p.Snippet, "Fill in") != test.asks {
+			t.Errorf("got %s\nwant %s", p.Snippet, test.want)
+		}
 	}
 }

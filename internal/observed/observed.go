@@ -50,7 +50,7 @@ func trust(s heat.Source) int {
 
 // Of returns what reports show of each table and index, also of those without rates of keys, such as a scan's.
 func Of(reports []heat.Report) Seen {
-	reports = slices.Clone(reports)
+	reports = directed(reports)
 	slices.SortStableFunc(reports, func(a, b heat.Report) int { return trust(a.Source) - trust(b.Source) })
 	var all Seen
 	for _, report := range reports {
@@ -82,6 +82,82 @@ func (all Seen) Grow(of heat.Resource, key string) {
 	}
 }
 
+// Settled returns reports as they are read from a file. One that was saved after its traffic had ended is that of a source that
+// has stopped: findings and plans are about its busiest time, not about the pause.
+func Settled(reports []heat.Report) []heat.Report {
+	reports = slices.Clone(reports)
+	for i := range reports {
+		r := &reports[i]
+		if r.Ended || !paused(r) {
+			continue
+		}
+		r.Ended, r.Resources = true, slices.Clone(r.Resources)
+		for j := range r.Resources {
+			for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+				f := r.Resources[j].Flow(d)
+				f.Keys = slices.Clone(f.Keys)
+				for k := range f.Keys {
+					f.Keys[k].Share = min(1, f.Keys[k].Low/max(f.Units, f.Keys[k].Low, 1)) // as in other reports that have ended
+				}
+			}
+		}
+	}
+	return reports
+}
+
+// paused reports whether there is hardly any traffic left of what a report has seen.
+func paused(r *heat.Report) bool {
+	const hardly = 0.1
+	now, busiest := 0.0, 0.0
+	for i := range r.Resources {
+		for _, d := range [...]heat.Direction{heat.Write, heat.Read} {
+			for _, k := range r.Resources[i].Flow(d).Keys {
+				now, busiest = now+r.Sustained(&k), max(busiest, k.Busiest)
+			}
+		}
+	}
+	return now < hardly*busiest
+}
+
+// directed returns reports in which units of Contributor Insights, which counts reads and writes together, are reads where
+// CloudWatch shows hardly any writes.
+func directed(reports []heat.Report) []heat.Report {
+	reports = slices.Clone(reports)
+	for i := range reports {
+		if reports[i].Source != heat.Insights {
+			continue
+		}
+		reports[i].Resources = slices.Clone(reports[i].Resources)
+		for j := range reports[i].Resources {
+			r := &reports[i].Resources[j]
+			told := slices.ContainsFunc(r.Writes.Throttles, func(t heat.ThrottleCount) bool { return t.Reason != "" })
+			if !told && len(r.Reads.Keys) == 0 && onlyRead(reports, r.Resource) {
+				r.Reads, r.Writes = r.Writes, heat.Flow{}
+			}
+		}
+	}
+	return reports
+}
+
+// onlyRead reports whether CloudWatch says that a table or index is read, and hardly written.
+func onlyRead(reports []heat.Report, resource heat.Resource) bool {
+	for i := range reports {
+		if reports[i].Source != heat.CloudWatch {
+			continue
+		}
+		for j := range reports[i].Resources {
+			if r := &reports[i].Resources[j]; r.Resource == resource {
+				if r.Reads.Throttled+r.Writes.Throttled > 0 {
+					return r.Writes.Throttled == 0
+				}
+				const hardly = 10 // as in heat
+				return r.Reads.Units > hardly*r.Writes.Units
+			}
+		}
+	}
+	return false
+}
+
 func (all Seen) of(r heat.Resource) *observation {
 	at := slices.IndexFunc(all, func(o *observation) bool { return o.resource.Resource == r })
 	if at < 0 {
@@ -98,21 +174,24 @@ func (o *observation) add(report *heat.Report, r *heat.ResourceReport) {
 		if o.demand[d] == 0 {
 			o.demand[d] = demand(report, r.Flow(d))
 		}
-		for _, k := range wholeKeys(report, r.Flow(d)) {
+		for _, k := range wholeKeys(report, r, d) {
 			o.addKey(report, d, &k)
 		}
 	}
 }
 
+// someItems is from how many different items on a shard takes a part of a key's writes.
+const someItems = 10
+
 func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey) {
 	if report.Source == heat.Insights { // it counts reads and writes together: as in findings, that alone fills no partition
-		k.sustained, k.Second = 0, max(k.sustained, k.Second)
+		k.sustained, k.fullest, k.Second = 0, 0, max(k.sustained, k.Second)
 	}
 	limit := report.Limit(d) * float64(max(k.shards, 1))
 	by, known := o.by[k.Key]
 	switch {
 	case known && by != report.Source:
-		o.rate(k.Key).throttle(&k.KeyHeat, d, limit)
+		o.rate(k.Key).throttle(report, &k.KeyHeat, d, limit)
 		return
 	case max(k.sustained, k.Second) == 0:
 		return
@@ -122,8 +201,10 @@ func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey)
 		o.names[stored] = k.Key
 	}
 	to := o.rate(k.Key)
-	to.throttle(&k.KeyHeat, d, limit)
+	to.throttle(report, &k.KeyHeat, d, limit)
 	to.OneItem = to.OneItem || k.Items == 1
+	to.ManyItems = to.ManyItems || d == heat.Write && k.Items > someItems
+	to.Mixed = report.Source == heat.Insights && d == heat.Write
 	to.Shards = max(to.Shards, k.shards)
 	if k.shards > 0 { // the bare key, beside its shards, tells nothing of their spelling
 		to.Format = k.format
@@ -135,9 +216,13 @@ func (o *observation) addKey(report *heat.Report, d heat.Direction, k *wholeKey)
 	}
 	if d == heat.Write {
 		to.WriteUnits, to.WriteBurst = max(to.WriteUnits, k.sustained), max(to.WriteBurst, k.Second)
+		to.FullestWrites = min(to.WriteUnits, max(to.FullestWrites, k.fullest))
+		to.WritesRefused = to.WritesRefused || k.held
 		to.ItemBytes = max(to.ItemBytes, itemBytes(&k.KeyHeat))
 	} else {
 		to.ReadUnits, to.ReadBurst = max(to.ReadUnits, k.sustained), max(to.ReadBurst, k.Second)
+		to.FullestReads = min(to.ReadUnits, max(to.FullestReads, k.fullest))
+		to.ReadsRefused = to.ReadsRefused || k.held
 	}
 }
 
@@ -158,11 +243,9 @@ func demand(report *heat.Report, f *heat.Flow) float64 {
 type keyRate plan.KeyRate
 
 // throttle takes what was refused of a key. Refused reads say nothing about its writes.
-func (to *keyRate) throttle(k *heat.KeyHeat, d heat.Direction, limit float64) {
-	rate := max(k.RateLow, k.Busy, k.Busiest, k.Second)
-	keyRange := strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded")
-	atLimit := k.Throttled > judge.FewThrottles && keyRange && rate >= judge.Beside*limit
-	if k.Reason != "" && !keyRange {
+func (to *keyRate) throttle(report *heat.Report, k *heat.KeyHeat, d heat.Direction, limit float64) {
+	atLimit := held(report, k, limit)
+	if k.Reason != "" && !byKeyRange(k) {
 		return // the table or the account is the limit: shards of the key do not help
 	}
 	if d == heat.Write {
@@ -194,7 +277,7 @@ func (o *observation) rate(key string) *keyRate {
 // OfKeys are the kinds of findings that say that a key wants more than its partition gives.
 var OfKeys = []heat.Kind{
 	heat.HotKey, heat.DominantKey, heat.LowCardinality, heat.TimeKey, heat.PopularItem, heat.GlobalCounter,
-	heat.SkewedTenant, heat.HotIndex, heat.HotPartition,
+	heat.SkewedTenant, heat.HotIndex, heat.HotPartition, heat.UnevenShards,
 }
 
 // Judge takes what findings say of keys whose rates are known: a plan must not contradict them.
@@ -212,6 +295,7 @@ func (all Seen) Judge(findings []heat.Finding) {
 			continue
 		}
 		o.critical[key] = true
+		k.Alone = k.Alone || o.by[key] == heat.Insights && f.Kind != heat.HotPartition
 		if f.Direction == heat.Write {
 			k.WritesRefused = true
 		} else {
@@ -255,8 +339,9 @@ func (k *HotKey) Has(stored string) bool { return k.of.names[stored] == k.Key }
 // whether one of them is hot, and whether the key grows by itself.
 func (k *HotKey) known() plan.KeyRate {
 	rate := k.bucketed()
+	rate.Limiter = rate.Shards > 0 && strings.HasPrefix(rate.Key, "RATE_LIMIT#") // as package ratelimit spells them by default
 	rate.Adaptive = rate.Adaptive || rate.Bare && k.of.grows
-	if rate.Shards == 0 && k.amongOthers(&rate) {
+	if (rate.Shards == 0 || rate.Bare) && k.amongOthers(&rate) {
 		rate.OneOfMany = true
 	}
 	most := 0.0
@@ -272,7 +357,7 @@ func (k *HotKey) known() plan.KeyRate {
 
 // hot reports whether writes of a key are throttled, or are about to be.
 func (o *observation) hot(k *plan.KeyRate) bool {
-	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(heat.Write), Refused: k.WritesRefused}
+	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(heat.Write), Refused: k.WritesRefused, Fullest: k.FullestWrites}
 	v, _, _ := judge.Default().Over(load, k.Shards)
 	return v.Critical()
 }
@@ -280,7 +365,7 @@ func (o *observation) hot(k *plan.KeyRate) bool {
 // amongOthers reports whether the table or index has other keys. Those of a key with time buckets are others with such a bucket.
 func (k *HotKey) amongOthers(rate *plan.KeyRate) bool {
 	if rate.Bucket == layout.NoBucket {
-		return len(k.of.rates) > 1 || k.of.keys > 1 || k.share() < 0.99
+		return len(k.of.rates) > 1 || k.of.keys > int64(max(1, rate.Shards)) || k.share() < 0.99
 	}
 	return slices.ContainsFunc(k.of.rates, func(other plan.KeyRate) bool {
 		b := (&HotKey{other, k.of}).bucketed()
@@ -298,16 +383,16 @@ func (all Seen) placed(w plan.Workload, o *observation) plan.Workload {
 	w.Names.Table = cmp.Or(w.Names.Table, r.Table)
 	if r.Index != "" {
 		w.Table.Index, w.Names.Index = true, cmp.Or(w.Names.Index, r.Index)
-		if table := all.of(heat.Resource{Table: r.Table}); table != nil && len(table.resource.Key) == 1 {
-			w.Names.TableKey = cmp.Or(w.Names.TableKey, table.resource.Key[0])
+		if table := all.of(heat.Resource{Table: r.Table}); table != nil {
+			w.Names.TableKey = cmp.Or(w.Names.TableKey, only(table.resource.Key))
+			w.Names.TableSortKey = cmp.Or(w.Names.TableSortKey, only(table.resource.Sort))
+			w.Names.Described = r.Sort != nil && table.resource.Sort != nil
 		}
+	} else {
+		w.Names.Described = r.Sort != nil
 	}
-	if len(r.Key) == 1 {
-		w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, r.Key[0])
-	}
-	if len(r.Sort) == 1 {
-		w.Names.SortKey = cmp.Or(w.Names.SortKey, r.Sort[0])
-	}
+	w.Names.SortKey = cmp.Or(w.Names.SortKey, only(r.Sort))
+	w.Names.PartitionKey = cmp.Or(w.Names.PartitionKey, only(r.Key))
 	if c := r.Capacity; c != nil {
 		w.Table.WarmWrites = cmp.Or(w.Table.WarmWrites, c.WarmWrites)
 		w.Table.WarmReads = cmp.Or(w.Table.WarmReads, c.WarmReads)
@@ -317,6 +402,14 @@ func (all Seen) placed(w plan.Workload, o *observation) plan.Workload {
 		}
 	}
 	return w
+}
+
+// only returns the name of an attribute that is alone in a key, "" if there are several or none.
+func only(names []string) string {
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
 }
 
 // Plans makes plans for keys, in their order. base is everything that was not observed, and check looks at it before it is
@@ -369,9 +462,9 @@ func (k *HotKey) share() float64 {
 
 // planned returns the units a second that were seen of a key in a direction, and those that a plan is for.
 func (o *observation) planned(k *plan.KeyRate, d heat.Direction) (seen, planned float64) {
-	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(d), Refused: k.WritesRefused}
+	load := judge.Load{Demand: k.WriteUnits, Second: k.WriteBurst, Limit: o.limits.Of(d), Refused: k.WritesRefused, Fullest: k.FullestWrites}
 	if d == heat.Read {
-		load = judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: o.limits.Of(d), Refused: k.ReadsRefused}
+		load = judge.Load{Demand: k.ReadUnits, Second: k.ReadBurst, Limit: o.limits.Of(d), Refused: k.ReadsRefused, Fullest: k.FullestReads}
 	}
 	_, planned, _ = judge.Default().Over(load, k.Shards)
 	return max(load.Demand, load.Second), planned

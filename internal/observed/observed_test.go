@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/observed"
 	"github.com/heatsink-go/heatsink/plan"
 )
@@ -77,4 +79,68 @@ func TestPlansOfAKeyThatIsNotTheHottest(t *testing.T) {
 	if _, err := seen.Plans(plan.Workload{Keys: 3}, seen.Hottest(3), nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// A report that was saved after the load has ended is judged and planned by its busiest time. One whose load goes on is not.
+func TestPlansOfAReportThatWasSavedLater(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		recorder, err := heat.NewRecorder(heat.Options{NoDescribe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		observe := func(key string, n int) {
+			for i := range n {
+				recorder.Observe(heat.Observation{
+					Resource: heat.Resource{Table: "app"}, Direction: heat.Write, KeyNames: []string{"pk"}, Key: []string{key}, Sort: []string{fmt.Sprint(i % 300)}, Units: 1,
+				})
+			}
+		}
+		for range 200 {
+			observe("AUDIT", 115)
+			observe("USER#1", 10)
+			time.Sleep(100 * time.Millisecond)
+		}
+		during := recorder.Report()
+		time.Sleep(2 * time.Minute)
+		observe("USER#1", 1)
+		later := recorder.Report()
+		for _, report := range observed.Settled([]heat.Report{during, later}) {
+			findings := heat.Explain(report, heat.Rules{})
+			p := hottest(t, report, 2)
+			if worst, _ := heat.Worst(findings); worst != heat.Critical || !p.Shard || p.Key != "AUDIT" || p.Load.WriteUnits < 1100 {
+				t.Errorf("ended %v: got %v, %s", report.Ended, findings, p.Verdict)
+			}
+			for _, n := range p.Notes {
+				if n.Code == "quota" {
+					t.Error(n.Text)
+				}
+			}
+		}
+		if got := observed.Settled([]heat.Report{during}); got[0].Ended {
+			t.Error("a load that goes on has ended")
+		}
+		if later.Ended {
+			t.Error("the caller's report was changed")
+		}
+		for _, f := range heat.Explain(later, heat.Rules{}) { // the recorder itself goes on
+			if f.Severity == heat.Critical || strings.Contains(strings.Join(f.Evidence, "\n"), "demand: 0 ") {
+				t.Errorf("got %v, %q", f, f.Evidence)
+			}
+		}
+		for _, p := range allPlans(t, later) { // nor do plans of it divide by next to nothing
+			if p.Load.OtherWriteUnits > 1000 {
+				t.Errorf("%s: others want %v", p.Key, p.Load.OtherWriteUnits)
+			}
+		}
+	})
+}
+
+func allPlans(t *testing.T, report heat.Report) []plan.Plan {
+	t.Helper()
+	seen := observed.Of([]heat.Report{report})
+	plans, err := seen.Plans(plan.Workload{}, seen.Hottest(9), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plans
 }

@@ -3,10 +3,12 @@ package observed
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/heatsink-go/heatsink/heat"
+	"github.com/heatsink-go/heatsink/internal/judge"
 	"github.com/heatsink-go/heatsink/layout"
 	"github.com/heatsink-go/heatsink/plan"
 )
@@ -15,6 +17,8 @@ import (
 type wholeKey struct {
 	heat.KeyHeat
 	sustained float64 // of all shards
+	fullest   float64 // of sustained, in one shard; 0 without shards
+	held      bool    // a shard is throttled at what its partition serves
 	stored    []string
 	shards    int
 	format    layout.Format // of the shards
@@ -26,14 +30,15 @@ type wholeKey struct {
 const manyItems = 2
 
 // wholeKeys returns the keys of a flow, with shards folded into the key that they are of.
-func wholeKeys(report *heat.Report, f *heat.Flow) []wholeKey {
+func wholeKeys(report *heat.Report, r *heat.ResourceReport, d heat.Direction) []wholeKey {
+	f := r.Flow(d)
 	var keys []wholeKey
 	places := make(map[string]int)
 	for _, l := range f.Folded() {
 		if l.Shards < 2 {
 			continue
 		}
-		k := wholeKey{shards: l.Shards, bare: l.Bare, sustained: max(l.RateLow, l.Busy), KeyHeat: heat.KeyHeat{
+		k := wholeKey{shards: l.Shards, bare: l.Bare, sustained: max(l.RateLow, l.Busy), fullest: l.HottestRate, KeyHeat: heat.KeyHeat{
 			Key: l.Key, Units: l.Units, RateLow: l.RateLow, Busy: l.Busy, Second: l.Second, Refused: l.Refused,
 			Requests: l.Requests, Throttled: l.Throttled, Reason: l.Reason,
 		}}
@@ -50,11 +55,13 @@ func wholeKeys(report *heat.Report, f *heat.Flow) []wholeKey {
 		logical, shard := logicalOf(k.Key)
 		at, known := places[logical]
 		if !shard || !known {
-			own = append(own, wholeKey{KeyHeat: *k, sustained: report.Sustained(k), stored: []string{k.Key}})
+			own = append(own, oneShard(report, f, k))
 			continue
 		}
 		whole := &keys[at]
 		whole.stored = append(whole.stored, k.Key)
+		whole.fullest = max(whole.fullest, report.Sustained(k))
+		whole.held = whole.held || held(report, k, report.Limit(d))
 		if k.Items == 0 { // not known, so it is not known to be one
 			whole.Items = manyItems
 		}
@@ -63,6 +70,52 @@ func wholeKeys(report *heat.Report, f *heat.Flow) []wholeKey {
 		whole.sustained = max(whole.sustained, atOnce(listed[at], whole.RateLow, f))
 	}
 	return append(keys, own...)
+}
+
+// oneShard returns a key that no other shard was seen of. If it ends like one, it is a shard all the same: a plan for it is one
+// for the key that it is of.
+func oneShard(report *heat.Report, f *heat.Flow, k *heat.KeyHeat) wholeKey {
+	whole := wholeKey{KeyHeat: *k, sustained: report.Sustained(k), stored: []string{k.Key}}
+	if logical, number, ok := cutShard(f, k.Key); ok {
+		whole.Key, whole.shards, whole.fullest = logical, number+1, whole.sustained
+		whole.told(f, k.Key)
+	}
+	return whole
+}
+
+// cutShard cuts a shard's suffix off a key that ends in one, and returns the number of the shard, from 0. The layouts that the
+// source was told come first. A bare key is a shard only where others of it were seen.
+func cutShard(f *heat.Flow, stored string) (logical string, number int, ok bool) {
+	if logical, ok = f.LogicalOf(stored); !ok || logical == stored {
+		return "", 0, false
+	}
+	for _, l := range append(layoutsOf(f), selfTold()...) {
+		whole, digits, ok := l.Layout.CutShard([]byte(stored))
+		if !ok || string(whole) != logical {
+			continue
+		}
+		if n, err := strconv.Atoi(string(digits)); err == nil && n >= l.Layout.Format.First {
+			return logical, n - l.Layout.Format.First, true
+		}
+	}
+	return "", 0, false
+}
+
+// selfTold are the layouts of keys that end in #SHARD_n or #SHARD#n, whoever stored them.
+func selfTold() []heat.Layout {
+	return []heat.Layout{{Widths: true}, {Widths: true, Layout: layout.Layout{Format: layout.SharpNumber()}}}
+}
+
+// held reports whether a key is throttled at what its partition serves, rather than because of others on it. What it was
+// throttled at long ago says nothing of now.
+func held(report *heat.Report, k *heat.KeyHeat, limit float64) bool {
+	rate := max(report.Sustained(k), k.Second)
+	return k.Throttled > judge.FewThrottles && byKeyRange(k) && rate >= judge.Beside*limit
+}
+
+// byKeyRange reports whether the limit that throttled a key is that of a partition.
+func byKeyRange(k *heat.KeyHeat) bool {
+	return strings.HasSuffix(k.Reason, "KeyRangeThroughputExceeded")
 }
 
 // atOnce returns the demand for all shards of a key at one time: their peaks may be of different times. The recent demand is of
@@ -76,7 +129,7 @@ func atOnce(peaks, recent float64, f *heat.Flow) float64 {
 
 // told fills in what is known of the layout that the shards of a key have, one of which is the fullest.
 func (k *wholeKey) told(f *heat.Flow, fullest string) {
-	for _, l := range append(layoutsOf(f), heat.Layout{Widths: true}, heat.Layout{Widths: true, Layout: layout.Layout{Format: layout.SharpNumber()}}) {
+	for _, l := range append(layoutsOf(f), selfTold()...) {
 		whole, _, ok := l.Layout.CutShard([]byte(fullest))
 		if !ok || string(whole) != k.Key {
 			continue
