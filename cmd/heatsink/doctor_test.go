@@ -278,7 +278,9 @@ var plantedFaults = []plantedFault{
 	}, code: 2},
 	{name: "table without keys", plant: func(p *sickTable) {
 		p.create()
-		p.body = func(_, body string) string { return strings.ReplaceAll(body, `"KeySchema":[`, `"KeySchema":[],"Other":[`) }
+		p.body = func(_, body string) string {
+			return strings.ReplaceAll(body, `"KeySchema":[`, `"KeySchema":[],"Other":[`)
+		}
 	}, code: 2},
 	{name: "table with two partition keys", plant: func(p *sickTable) {
 		p.create()

@@ -34,8 +34,12 @@ func writeOutput(name string, write func(io.Writer) error) error {
 		return err
 	}
 	buffer := bufio.NewWriter(f)
-	if err := errors.Join(write(buffer), buffer.Flush()); err != nil {
-		return errors.Join(fmt.Errorf("%w: the file is left as it was", err), f.drop())
+	err = write(buffer)
+	if err == nil {
+		err = buffer.Flush()
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("%s: %w: the file is left as it was", name, withoutPath(err)), f.drop())
 	}
 	return f.keep()
 }
@@ -62,9 +66,17 @@ func createOutput(name string) (*outputFile, error) {
 	beside := f.target + ".tmp-" + rand.Text()[:8]
 	var err error
 	if f.File, err = os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode); err != nil {
-		return nil, fmt.Errorf("%w: give a file in a directory that exists and may be written", err)
+		return nil, fmt.Errorf("%s: %w: give a file in a directory that exists and may be written", name, withoutPath(err))
 	}
 	return f, nil
+}
+
+// withoutPath returns why a file failed, without a name that nobody has given.
+func withoutPath(err error) error {
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
+		return fault.Err
+	}
+	return err
 }
 
 // keep puts a file in its place.

@@ -18,8 +18,8 @@ func possibleValue(v reflect.Value) (changed int) {
 			changed += possibleValue(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Field(i); f.CanSet() {
+		for _, f := range v.Fields() {
+			if f.CanSet() {
 				changed += possibleValue(f)
 			}
 		}

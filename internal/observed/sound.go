@@ -84,8 +84,15 @@ func checkRates(f *heat.Flow, elapsed time.Duration) error {
 	for i := range f.Keys {
 		k := &f.Keys[i]
 		figures := []figure{
-			{"rate", k.Rate}, {"rateLow", k.RateLow}, {"busy", k.Busy}, {"consumed", k.Consumed}, {"busiest", k.Busiest}, {"second", k.Second},
-			{"refused", k.Refused}, {"lately", k.Lately}, {"share", k.Share},
+			{"rate", k.Rate},
+			{"rateLow", k.RateLow},
+			{"busy", k.Busy},
+			{"consumed", k.Consumed},
+			{"busiest", k.Busiest},
+			{"second", k.Second},
+			{"refused", k.Refused},
+			{"lately", k.Lately},
+			{"share", k.Share},
 		}
 		if k.Share > 0 {
 			figures = append(figures, figure{"rateLow by share", k.RateLow / k.Share})
