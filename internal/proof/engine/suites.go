@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ var adaptors embed.FS
 type otherSuite struct {
 	name, source string
 	variable     string // of the Makefile
+	least        int    // tests that it has; with fewer, something did not run
 	dir          func(*proof) string
 	flags        []string // of heatsink serve
 	command      func(p *proof, dir, adaptor, report, addr string) *exec.Cmd
@@ -42,6 +44,7 @@ type excuse struct{ tests, reason string }
 type otherResult struct {
 	Suite   string            `json:"suite"`
 	Commit  string            `json:"commit"`
+	Tests   int               `json:"tests"`
 	Passed  int               `json:"passed"`
 	Skipped int               `json:"skipped"`
 	Failed  map[string]string `json:"failed"` // tests, and why each failed as far as that is known
@@ -49,7 +52,7 @@ type otherResult struct {
 
 var otherSuites = []otherSuite{
 	{
-		name: "alternator", source: "scylladb/scylladb", variable: "ALTERNATOR", excuses: alternatorExcuses,
+		name: "alternator", source: "scylladb/scylladb", variable: "ALTERNATOR", least: 1500, excuses: alternatorExcuses,
 		dir:   func(p *proof) string { return p.alternator },
 		flags: []string{"--cors", "*"},
 		command: func(p *proof, dir, adaptor, report, addr string) *exec.Cmd {
@@ -63,12 +66,12 @@ var otherSuites = []otherSuite{
 		read: readJUnit,
 	},
 	{
-		name: "dynalite", source: "architect/dynalite", variable: "DYNALITE", excuses: dynaliteExcuses,
+		name: "dynalite", source: "architect/dynalite", variable: "DYNALITE", least: 1050, excuses: dynaliteExcuses,
 		dir:   func(p *proof) string { return p.dynalite },
 		flags: []string{"--account", "123456789012", "--status-delay", "300ms"},
 		command: func(_ *proof, dir, adaptor, report, addr string) *exec.Cmd {
 			cmd := exec.Command("node", filepath.Join(dir, "node_modules", "mocha", "bin", "mocha.js"), "--require", "should",
-				"--require", filepath.Join(adaptor, "dynalite.cjs"), "--reporter", "json", "--reporter-option", "output="+report, "-t", "30s", "--exit")
+				"--require", filepath.Join(adaptor, "dynalite.cjs"), "--reporter", "json", "--reporter-option", "output="+report, "-t", "300s", "--exit")
 			cmd.Env = append(os.Environ(), "ENGINE="+addr)
 			return cmd
 		},
@@ -93,7 +96,8 @@ func showSuites(ctx context.Context, p *proof) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		p.Others = append(p.Others, r)
-		p.Tell(s.name, fmt.Sprintf("%s at %s: %d passed, %d skipped, %d failed", s.source, r.Commit, r.Passed, r.Skipped, len(r.Failed)))
+		p.Tell(s.name, fmt.Sprintf("%s at %s: %d passed, %d skipped, %d failed", s.source, r.Commit, r.Passed, r.Skipped, r.Tests-r.Passed-r.Skipped))
+		p.Must(s.name+": tests", strconv.Itoa(r.Tests), fmt.Sprintf(">= %d", s.least), r.Tests >= s.least)
 		unexplained := 0
 		for name, reason := range r.Failed {
 			if reason == "" {
@@ -101,7 +105,7 @@ func showSuites(ctx context.Context, p *proof) error {
 				p.Must("fails without a reason", name, "a reason, or none", false)
 			}
 		}
-		p.None(s.name+": failures without a reason", unexplained, r.Passed+len(r.Failed))
+		p.None(s.name+": failures without a reason", unexplained, r.Tests-r.Passed-r.Skipped)
 	}
 	return nil
 }
@@ -158,7 +162,7 @@ func (s *otherSuite) explain(test string) string {
 // readMocha reads the JSON of mocha.
 func readMocha(text []byte) (*otherResult, error) {
 	var report struct {
-		Stats             struct{ Passes, Pending int }
+		Stats             struct{ Tests, Passes, Pending int }
 		Failures, Pending []struct{ FullTitle string }
 	}
 	if err := json.Unmarshal(text, &report); err != nil {
@@ -167,7 +171,7 @@ func readMocha(text []byte) (*otherResult, error) {
 	if report.Stats.Passes == 0 {
 		return nil, errors.New("no test passed")
 	}
-	r := &otherResult{Passed: report.Stats.Passes, Skipped: report.Stats.Pending, Failed: map[string]string{}}
+	r := &otherResult{Tests: report.Stats.Tests, Passed: report.Stats.Passes, Skipped: report.Stats.Pending, Failed: map[string]string{}}
 	for _, f := range report.Failures {
 		r.Failed[f.FullTitle] = ""
 	}
@@ -193,6 +197,7 @@ func readJUnit(text []byte) (*otherResult, error) {
 	r := &otherResult{Failed: map[string]string{}}
 	for _, s := range report.Suites {
 		for _, c := range s.Cases {
+			r.Tests++
 			switch {
 			case c.Failure != nil || c.Error != nil:
 				r.Failed[c.Class[strings.LastIndexByte(c.Class, '.')+1:]+"::"+c.Name] = ""

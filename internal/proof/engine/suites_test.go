@@ -12,8 +12,8 @@ import (
 )
 
 func TestReadMocha(t *testing.T) {
-	r, err := readMocha([]byte(`{"stats":{"passes":3,"pending":1},"failures":[{"fullTitle":"a b"}],"pending":[{"fullTitle":"c"}]}`))
-	if err != nil || r.Passed != 3 || r.Skipped != 1 || !slices.Equal(slices.Collect(maps.Keys(r.Failed)), []string{"a b"}) {
+	r, err := readMocha([]byte(`{"stats":{"tests":5,"passes":3,"pending":1},"failures":[{"fullTitle":"a b"}],"pending":[{"fullTitle":"c"}]}`))
+	if err != nil || r.Tests != 5 || r.Passed != 3 || r.Skipped != 1 || !slices.Equal(slices.Collect(maps.Keys(r.Failed)), []string{"a b"}) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	for _, text := range []string{"<html>", `{"stats":{"passes":0}}`} {
@@ -30,7 +30,7 @@ func TestReadJUnit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := slices.Sorted(maps.Keys(r.Failed)); r.Passed != 1 || r.Skipped != 1 || !slices.Equal(got, []string{"test_c::d", "test_gsi::test_b"}) {
+	if got := slices.Sorted(maps.Keys(r.Failed)); r.Tests != 4 || r.Passed != 1 || r.Skipped != 1 || !slices.Equal(got, []string{"test_c::d", "test_gsi::test_b"}) {
 		t.Errorf("got %+v", r)
 	}
 	if _, err := readJUnit([]byte("{}")); err == nil {
