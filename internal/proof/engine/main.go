@@ -19,6 +19,9 @@ func main() {
 	p.Most = 100
 	only := flag.String("only", "", "scenarios to run, such as suite,differential; none: all")
 	flag.StringVar(&p.suite, "suite", "", "`directory` with a checkout of nubo-db/dynamodb-conformance in which npm install has run")
+	flag.StringVar(&p.alternator, "alternator", "", "`directory` with a checkout of scylladb/scylladb, of which test/alternator is enough")
+	flag.StringVar(&p.dynalite, "dynalite", "", "`directory` with a checkout of architect/dynalite in which npm install has run")
+	flag.StringVar(&p.python, "python", "python3", "`program` that runs Python with boto3, pytest and requests")
 	flag.StringVar(&p.peers, "peers", ".peers", "`directory` with the npm package dynalite")
 	flag.IntVar(&p.requests, "requests", 100_000, "`number` of random requests that every engine gets")
 	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
@@ -36,8 +39,12 @@ func main() {
 
 // proof collects what was shown.
 type proof struct {
-	work     string // a directory for everything that is written
-	suite    string
+	work  string // a directory for everything that is written
+	suite string
+
+	alternator, dynalite string // checkouts
+	python               string
+
 	peers    string
 	requests int
 	seed     uint64
@@ -46,14 +53,16 @@ type proof struct {
 	items    int
 	built    *peer.Engine // heatsink, once it is built
 
-	Suite        *suiteResult `json:"suite,omitempty"`
-	Differential *tally       `json:"differential,omitempty"`
+	Suite        *suiteResult   `json:"suite,omitempty"`
+	Others       []*otherResult `json:"suites,omitempty"`
+	Differential *tally         `json:"differential,omitempty"`
 	scenario.Board
 }
 
 // scenarios are what is shown. A new one is a line here and a file of its name.
 var scenarios = []scenario.Scenario[*proof]{
 	{Name: "suite", Title: "the public suite, every test of which was verified on AWS", Run: showSuite},
+	{Name: "suites", Title: "other public suites that were run on AWS: every failure has a reason", Run: showSuites},
 	{Name: "scale", Title: "many items: opening their directory, serving them, holding them, reading many at a time", Run: showScale},
 	{Name: "differential", Title: "random requests get the same answers from every engine", Run: showDifferential},
 }

@@ -21,7 +21,7 @@ var faults = []fault{
 	{aws: `at '[lL]imit' failed`, peers: `Limit must be greater`, shows: `"Limit":(0|-1)\b`},
 	{aws: `at 'returnValues' failed`, peers: `Return values set to invalid value`, shows: `"ReturnValues":"EVERYTHING"`},
 	{aws: `ReturnValues can only be ALL_OLD or NONE`, peers: `Return values set to invalid value|at 'returnValues' failed`, shows: `"ReturnValues":"(ALL_NEW|UPDATED_\w+)"`},
-	{aws: `ableName' failed|requestItems\.[^']*' failed`, peers: `Invalid table/index name|at 'requestItems' failed|Value '\{.*wrong name!`, shows: `"(no|wrong name!)"`},
+	{aws: `ableName' failed|requestItems(\.[^']*)?' failed`, peers: `Invalid table/index name|at 'requestItems' failed|Value '\{.*wrong name!`, shows: `"(no|wrong name!)"`},
 	{aws: `returnConsumedCapacity' failed`, shows: `"ReturnConsumedCapacity":"ALL"`, few: true},
 	{aws: `(AttributesToGet|ProjectionExpression) when choosing to get|ALL_PROJECTED_ATTRIBUTES can be used only|Select type ALL_ATTRIBUTES is not supported`, shows: `"Select":`},
 	{aws: `Can not use both expression and non-expression parameters`, shows: `"(AttributesToGet|AttributeUpdates|Expected|KeyConditions|\w+Filter|ConditionalOperator)":`},
@@ -66,7 +66,7 @@ var faults = []fault{
 	{aws: `Attribute name is x reserved keyword`, shows: `\bsize\b`},
 	{aws: `Filter Expression can only contain non-primary key|QueryFilter can only contain non-primary key`, shows: `"(FilterExpression|QueryFilter)":`},
 	{
-		aws:   `KeyConditionExpression: OR|one condition per key|missed key schema element|key condition not supported|not an indexable operation|Condition parameter type does not match`,
+		aws:   `KeyConditionExpression: OR|one condition per key|number of query conditions|missed key schema element|key condition not supported|not an indexable operation|Condition parameter type does not match`,
 		peers: `must use equality|Unexpected (operator|token) in KeyCondition|Query filter contains|Unsupported KeyConditions|Cannot convert partition key|Only scalar types can be used as|Type mismatch for attribute to update`,
 		shows: `"KeyCondition`,
 	},
