@@ -58,6 +58,9 @@ type KeyRate struct {
 	// rate that was seen.
 	WritesRefused, ReadsRefused bool
 
+	// Beside says that the key is throttled because a hotter one fills its partition, whatever its own units are.
+	Beside bool
+
 	// OneItem says that all requests are for one item. Without a Pattern, the plan then takes the writes for those of a
 	// counter.
 	OneItem bool
@@ -165,8 +168,8 @@ func (k *KeyRate) judge(one limits) judgement {
 	vReads, readUnits, moreReads := t.Over(reads, k.Shards)
 	j := judgement{
 		seen: true, hot: v.Critical(), bare: k.Bare && k.Shards > 1, adaptive: k.Adaptive, limiter: k.Limiter, oneItem: k.OneItem, manyItems: k.ManyItems, mixed: k.Mixed, neighbour: k.Neighbour, latest: k.Latest,
-		bystander: k.Throttles > 0 && !k.WritesRefused && k.FullestWrites < judge.Beside*float64(one.writes) &&
-			k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1)),
+		bystander: k.Throttles > 0 && !k.WritesRefused && (k.Beside || k.FullestWrites < judge.Beside*float64(one.writes) &&
+			k.WriteUnits < judge.Beside*float64(one.writes)*float64(max(k.Shards, 1))),
 		crowdedWrites: k.WritesRefused && v != judge.Alone,
 		enough:        k.Shards > 1 && !v.Critical(),
 		enoughReads:   k.Shards > 1 && !vReads.Critical(),

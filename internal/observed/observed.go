@@ -302,6 +302,28 @@ func (all Seen) Judge(findings []heat.Finding) {
 			k.ReadsRefused = true
 		}
 	}
+	for _, f := range findings {
+		if o := all.of(f.Resource); o != nil && f.Kind == heat.HotPartition && f.Severity == heat.Warning {
+			o.spare(f)
+		}
+	}
+}
+
+// spare marks the keys of a warning about a partition that a hotter key fills: what was refused of them is no reason to spread them.
+func (o *observation) spare(f heat.Finding) {
+	for _, stored := range append([]string{f.Key}, f.Others...) {
+		key := o.names[stored]
+		if key == "" || o.critical[key] {
+			continue
+		}
+		k := o.rate(key)
+		k.Beside = true
+		if f.Direction == heat.Write {
+			k.WritesRefused = false
+		} else {
+			k.ReadsRefused = false
+		}
+	}
 }
 
 // Hottest returns the keys that want most, over all tables and indexes: those that findings call critical first, then by
