@@ -61,8 +61,15 @@ func (e *explainer) refusedEver(k *KeyHeat) bool {
 func (e *explainer) fillers(flow *Flow, k *KeyHeat, d Direction) []*KeyHeat {
 	var by []*KeyHeat
 	moving := movesMost(k)
+	whole, ok := logicalOf(foldLayouts(flow.Sharded), k.Key)
+	if !ok {
+		whole = k.Key
+	}
 	for i := range flow.Keys {
 		f := &flow.Keys[i]
+		if flow.shardOf(f.Key, whole) {
+			continue // another shard of the same key, which is judged as a whole
+		}
 		known := f.Partition != "" && f.Partition == k.Partition
 		apart := f.Partition != "" && k.Partition != "" && !known
 		if f != k && e.verdict(f, d) == judge.Alone && !movesMost(f) && !e.excluded(f.Key) && (known || e.refusedEver(f) && (moving || !apart)) {

@@ -654,7 +654,7 @@ func TestDoctorMistakes(t *testing.T) {
 	}
 }
 
-// What docs/doctor.md shows is what doctor prints, and it names every check and every flag.
+// docs/doctor.md names every check and every flag. What it shows is compared with a run by internal/docs.
 func TestDoctorDocument(t *testing.T) {
 	document, err := os.ReadFile(filepath.Join("..", "..", "docs", "doctor.md"))
 	if err != nil {
@@ -663,11 +663,6 @@ func TestDoctorDocument(t *testing.T) {
 	printed, err := os.ReadFile(filepath.Join("testdata", "doctor.txt"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(document), "\n```\nproblem ")
-	shown, _, found := strings.Cut("problem "+rest, "\n```\n")
-	if !found || !strings.Contains(string(printed), shown) {
-		t.Errorf("docs/doctor.md shows what doctor does not print:\n%s", shown)
 	}
 	newDoctor().Flags().VisitAll(func(f *pflag.Flag) {
 		switch f.Name {

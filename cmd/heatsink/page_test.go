@@ -93,7 +93,7 @@ func TestTopSavesAPage(t *testing.T) {
 	url := serveHotKey(t)
 	for _, hidden := range []bool{false, true} {
 		file := filepath.Join(t.TempDir(), "page.html")
-		args := []string{"top", "things", "--endpoint", url, "--last", "300ms", "--every", "100ms", "--save-page", file}
+		args := []string{"top", "things", "--endpoint", url, "--last", "2s", "--every", "100ms", "--save-page", file}
 		if hidden {
 			args = append(args, "--hash-keys", "secret")
 		}
