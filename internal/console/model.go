@@ -130,6 +130,9 @@ func (m *Model) press(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case m.help:
 		m.help = false
+		if key == "q" {
+			return tea.Quit // as the help says
+		}
 		return nil
 	}
 	switch key {

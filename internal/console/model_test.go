@@ -291,6 +291,10 @@ func TestKeysThatEnd(t *testing.T) {
 		}
 	}
 	m := at(80, 24)
+	press(m, "?")
+	if _, cmd := m.Update(tea.KeyPressMsg{Code: 'q', Text: "q"}); cmd == nil || cmd() != (tea.QuitMsg{}) {
+		t.Error("q does not quit from the help")
+	}
 	press(m, "/")
 	if _, cmd := m.Update(tea.KeyPressMsg{Code: 'q', Text: "q"}); cmd != nil {
 		t.Error("a q that is typed into the filter quits")
