@@ -61,18 +61,19 @@ func (e *explainer) refusedEver(k *KeyHeat) bool {
 func (e *explainer) fillers(flow *Flow, k *KeyHeat, d Direction) []*KeyHeat {
 	var by []*KeyHeat
 	moving := movesMost(k)
-	whole, ok := logicalOf(foldLayouts(flow.Sharded), k.Key)
+	layouts := foldLayouts(flow.Sharded)
+	whole, ok := logicalOf(layouts, k.Key)
 	if !ok {
 		whole = k.Key
 	}
 	for i := range flow.Keys {
 		f := &flow.Keys[i]
-		if flow.shardOf(f.Key, whole) {
-			continue // another shard of the same key, which is judged as a whole
-		}
 		known := f.Partition != "" && f.Partition == k.Partition
 		apart := f.Partition != "" && k.Partition != "" && !known
-		if f != k && e.verdict(f, d) == judge.Alone && !movesMost(f) && !e.excluded(f.Key) && (known || e.refusedEver(f) && (moving || !apart)) {
+		if f == k || e.verdict(f, d) != judge.Alone || movesMost(f) || e.excluded(f.Key) || !known && (!e.refusedEver(f) || !moving && apart) {
+			continue
+		}
+		if of, _ := logicalOf(layouts, f.Key); of != whole && f.Key != whole { // another shard of the same key is judged with it
 			by = append(by, f)
 		}
 	}

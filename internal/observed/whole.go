@@ -55,7 +55,11 @@ func wholeKeys(report *heat.Report, r *heat.ResourceReport, d heat.Direction) []
 		logical, shard := logicalOf(k.Key)
 		at, known := places[logical]
 		if !shard || !known {
-			own = append(own, oneShard(report, f, k))
+			one := wholeKey{KeyHeat: *k, sustained: report.Sustained(k), stored: []string{k.Key}}
+			if shard {
+				one.alone(f, logical)
+			}
+			own = append(own, one)
 			continue
 		}
 		whole := &keys[at]
@@ -72,22 +76,21 @@ func wholeKeys(report *heat.Report, r *heat.ResourceReport, d heat.Direction) []
 	return append(keys, own...)
 }
 
-// oneShard returns a key that no other shard was seen of. If it ends like one, it is a shard all the same: a plan for it is one
-// for the key that it is of.
-func oneShard(report *heat.Report, f *heat.Flow, k *heat.KeyHeat) wholeKey {
-	whole := wholeKey{KeyHeat: *k, sustained: report.Sustained(k), stored: []string{k.Key}}
-	if logical, number, ok := cutShard(f, k.Key); ok {
-		whole.Key, whole.shards, whole.fullest = logical, number+1, whole.sustained
-		whole.told(f, k.Key)
+// alone makes a key that no other shard was seen of one with shards, if it ends like a shard of the logical key: a plan for it is
+// one for that key. A bare key is a shard only where others of it were seen.
+func (k *wholeKey) alone(f *heat.Flow, logical string) {
+	stored := k.Key
+	if number, ok := shardNumber(f, stored, logical); ok {
+		k.Key, k.shards, k.fullest = logical, number+1, k.sustained
+		k.told(f, stored)
 	}
-	return whole
 }
 
-// cutShard cuts a shard's suffix off a key that ends in one, and returns the number of the shard, from 0. The layouts that the
-// source was told come first. A bare key is a shard only where others of it were seen.
-func cutShard(f *heat.Flow, stored string) (logical string, number int, ok bool) {
-	if logical, ok = f.LogicalOf(stored); !ok || logical == stored {
-		return "", 0, false
+// shardNumber returns the number, from 0, of the shard of a logical key that a key ends in. The layouts that the source was told
+// come first.
+func shardNumber(f *heat.Flow, stored, logical string) (number int, ok bool) {
+	if logical == stored {
+		return 0, false
 	}
 	for _, l := range append(layoutsOf(f), selfTold()...) {
 		whole, digits, ok := l.Layout.CutShard([]byte(stored))
@@ -95,10 +98,10 @@ func cutShard(f *heat.Flow, stored string) (logical string, number int, ok bool)
 			continue
 		}
 		if n, err := strconv.Atoi(string(digits)); err == nil && n >= l.Layout.Format.First {
-			return logical, n - l.Layout.Format.First, true
+			return n - l.Layout.Format.First, true
 		}
 	}
-	return "", 0, false
+	return 0, false
 }
 
 // selfTold are the layouts of keys that end in #SHARD_n or #SHARD#n, whoever stored them.
