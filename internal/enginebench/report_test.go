@@ -42,7 +42,7 @@ func samples(perSecond ...float64) []sample {
 // A machine that is slow for one round slows both, and must not change the ratio.
 func TestMedianRatioPairsRounds(t *testing.T) {
 	a, b := samples(300, 30, 330), samples(100, 10, 110)
-	if got := medianRatio(a, b); got != 3 {
+	if got := medianRatio(a, b, throughput); got != 3 {
 		t.Errorf("got %v, want 3", got)
 	}
 }
@@ -98,6 +98,36 @@ func TestComparisonGoals(t *testing.T) {
 	}
 	if goals := comparisonGoals(all[1:], compared); len(goals) > 0 {
 		t.Errorf("without heatsink: got goals %v, want none", goals)
+	}
+}
+
+// Dynalite and the client have a processor each, so that requests of dynalite are judged by the processor time that they take. Where the
+// system does not tell it, there is no such goal.
+func TestProcessorGoals(t *testing.T) {
+	taking := func(name string, server time.Duration) *contestant {
+		c := contestantOf(name, 1000)
+		for i := range c.samples["get"] {
+			c.samples["get"][i].server = server
+		}
+		return c
+	}
+	for _, c := range []struct {
+		heatsink, dynalite time.Duration
+		want               string
+	}{
+		{20 * time.Microsecond, 80 * time.Microsecond, "ok"},
+		{20 * time.Microsecond, 70 * time.Microsecond, "missed"},
+		{0, 0, "none"},
+	} {
+		got := "none"
+		for _, g := range comparisonGoals(field{taking("heatsink", c.heatsink), taking("dynalite", c.dynalite)}, compared) {
+			if g.What == "get: processor time of dynalite / heatsink" {
+				got = g.Verdict
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v beside %v: got %s, want %s", c.heatsink, c.dynalite, got, c.want)
+		}
 	}
 }
 
@@ -187,7 +217,7 @@ func TestReport(t *testing.T) {
 		"dynoxide: SKIPPED: not installed",
 		"heatsink 50.0 41.0 45.0 5000",
 		"get dynalite 100 1000 2000 - -",
-		"get: heatsink / dynalite 10.00 x >= 4 ok",
+		"get: heatsink / dynalite 10.00 x update:",
 		"update: heatsink / dynalite 10.00 x query:",
 		"heatsink: idle memory 41.00 MB <= 40 missed",
 	} {
