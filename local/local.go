@@ -75,6 +75,12 @@ type Options struct {
 	// a transaction. Default: ten minutes, as in DynamoDB.
 	TokenLife time.Duration
 
+	// TransactionTime is the time that a transaction holds its items, as one of
+	// DynamoDB does for milliseconds: others who want to write them meanwhile get a
+	// TransactionConflict. At most a minute. Default: the microseconds that the
+	// engine needs, so that conflicts are rare.
+	TransactionTime time.Duration
+
 	// Signatures makes the engine check that requests are signed by its own
 	// clients, and within the last quarter of an hour, as DynamoDB does. The
 	// end of a move relies on that: see heatsink.Options.Movable. Default:
@@ -118,17 +124,18 @@ func New(options Options) (*DB, error) {
 		return nil, fmt.Errorf("heatsink: %w", err)
 	}
 	e, err := engine.Open(engine.Options{
-		Dir:           options.Dir,
-		Reserve:       options.Reserve,
-		Region:        options.Region,
-		TTLInterval:   options.TTLInterval,
-		StatusDelay:   options.StatusDelay,
-		ShardDuration: options.ShardDuration,
-		IteratorLife:  options.IteratorLife,
-		TokenLife:     options.TokenLife,
-		Physics:       options.Physics.options(),
-		Lag:           options.Lag.options(),
-		Logger:        options.Logger,
+		Dir:             options.Dir,
+		Reserve:         options.Reserve,
+		Region:          options.Region,
+		TTLInterval:     options.TTLInterval,
+		StatusDelay:     options.StatusDelay,
+		ShardDuration:   options.ShardDuration,
+		IteratorLife:    options.IteratorLife,
+		TokenLife:       options.TokenLife,
+		TransactionTime: options.TransactionTime,
+		Physics:         options.Physics.options(),
+		Lag:             options.Lag.options(),
+		Logger:          options.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("heatsink: %w", err)
@@ -151,18 +158,21 @@ func (o *Options) checkTimes() error {
 	for _, t := range []struct {
 		name  string
 		value time.Duration
+		most  time.Duration
+		word  string // for most
 	}{
-		{"TTLInterval", o.TTLInterval},
-		{"StatusDelay", o.StatusDelay},
-		{"ShardDuration", o.ShardDuration},
-		{"IteratorLife", o.IteratorLife},
-		{"TokenLife", o.TokenLife},
+		{"TTLInterval", o.TTLInterval, engine.LongestTime, ", a year"},
+		{"StatusDelay", o.StatusDelay, engine.LongestTime, ", a year"},
+		{"ShardDuration", o.ShardDuration, engine.LongestTime, ", a year"},
+		{"IteratorLife", o.IteratorLife, engine.LongestTime, ", a year"},
+		{"TokenLife", o.TokenLife, engine.LongestTime, ", a year"},
+		{"TransactionTime", o.TransactionTime, engine.LongestTransaction, ""},
 	} {
 		if t.value < 0 {
 			faults = append(faults, fmt.Errorf("option %s is %v: give a positive time, or zero for the default", t.name, t.value))
 		}
-		if t.value > engine.LongestTime {
-			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at most %v, a year", t.name, t.value, engine.LongestTime))
+		if t.value > t.most {
+			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at most %v%s", t.name, t.value, t.most, t.word))
 		}
 	}
 	return errors.Join(faults...)

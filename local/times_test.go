@@ -35,6 +35,63 @@ func TestTimesAreChecked(t *testing.T) {
 	}
 }
 
+// A transaction holds its table, so that it may not last for long.
+func TestTransactionTimeIsChecked(t *testing.T) {
+	for value, want := range map[time.Duration]string{
+		-1:              "option TransactionTime is -1ns: give a positive time, or zero for the default",
+		time.Minute + 1: "option TransactionTime is 1m0.000000001s: give a time of at most 1m0s",
+	} {
+		if _, err := local.New(local.Options{TransactionTime: value}); err == nil || err.Error() != "heatsink: "+want {
+			t.Errorf("%v: got %v, want %s", value, err, want)
+		}
+	}
+}
+
+// While a transaction holds its items, who wants to write one of them gets a TransactionConflict, and readers see what was there
+// before. What a client gives up on does not happen.
+func TestTransactionTime(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		db := open(t, local.Options{TransactionTime: 20 * time.Millisecond})
+		must[*dynamodb.CreateTableOutput](t)(db.Client().CreateTable(ctx, onDemand("tab", nil, "id S")))
+		once := db.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+		item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "a"}}
+		transact := func(ctx context.Context) error {
+			_, err := once.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
+				TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String("tab"), Item: item}}},
+			})
+			return err
+		}
+		there := func() bool {
+			return must[*dynamodb.GetItemOutput](t)(once.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("tab"), Key: item})).Item != nil
+		}
+
+		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+		defer cancel()
+		if err := transact(short); !errors.Is(err, context.DeadlineExceeded) || there() {
+			t.Errorf("got %v, and an item %t, want none after the deadline", err, there())
+		}
+
+		done := make(chan error, 1)
+		go func() { done <- transact(ctx) }()
+		time.Sleep(19 * time.Millisecond)
+		var conflict *types.TransactionConflictException
+		if _, err := once.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: item}); !errors.As(err, &conflict) {
+			t.Errorf("got %v from a put, want a TransactionConflictException", err)
+		}
+		var cancelled *types.TransactionCanceledException
+		if err := transact(ctx); !errors.As(err, &cancelled) || aws.ToString(cancelled.CancellationReasons[0].Code) != "TransactionConflict" {
+			t.Errorf("got %v from another transaction, want a TransactionConflict", err)
+		}
+		if there() {
+			t.Error("the item is there before the transaction is over")
+		}
+		if err := <-done; err != nil || !there() {
+			t.Errorf("got %v, and an item %t, want it after the transaction", err, there())
+		}
+	})
+}
+
 // Iterators, tokens and shards last as long as the options say, by default as
 // long as on DynamoDB.
 func TestTimes(t *testing.T) {

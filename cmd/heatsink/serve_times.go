@@ -13,7 +13,7 @@ import (
 // serveTimes are the times that DynamoDB takes for something, which tests may not
 // want to wait for, or want to see. Zero: the engine's default.
 type serveTimes struct {
-	status, shard, iterator, token time.Duration
+	status, shard, iterator, token, transaction time.Duration
 }
 
 func (t *serveTimes) flags(f *pflag.FlagSet) {
@@ -21,6 +21,7 @@ func (t *serveTimes) flags(f *pflag.FlagSet) {
 	f.DurationVar(&t.shard, "shard-duration", 0, "time after which a child replaces a stream's open shard (default 4h)")
 	f.DurationVar(&t.iterator, "iterator-life", 0, "time that a shard iterator can be used (default 15m)")
 	f.DurationVar(&t.token, "token-life", 0, "time that a transaction's ClientRequestToken is recognized (default 10m)")
+	f.DurationVar(&t.transaction, "transaction-time", 0, "time that a transaction holds its items, so that others get a TransactionConflict, such as 20ms (default: microseconds)")
 }
 
 // faults returns an error that names every flag whose time cannot be used.
@@ -30,17 +31,20 @@ func (t *serveTimes) faults(f *pflag.FlagSet) error {
 		name  string
 		value time.Duration
 		none  bool // whether no time is a time
+		most  time.Duration
+		word  string // for most
 	}{
-		{"status-delay", t.status, true},
-		{"shard-duration", t.shard, false},
-		{"iterator-life", t.iterator, false},
-		{"token-life", t.token, false},
+		{"status-delay", t.status, true, engine.LongestTime, ", a year"},
+		{"shard-duration", t.shard, false, engine.LongestTime, ", a year"},
+		{"iterator-life", t.iterator, false, engine.LongestTime, ", a year"},
+		{"token-life", t.token, false, engine.LongestTime, ", a year"},
+		{"transaction-time", t.transaction, true, engine.LongestTransaction, ""},
 	} {
 		if flag.value < 0 || flag.value == 0 && !flag.none && f.Changed(flag.name) {
 			faults = append(faults, fmt.Errorf("--%s %v: want a positive time such as 30s; leave the flag out for the default", flag.name, flag.value))
 		}
-		if flag.value > engine.LongestTime {
-			faults = append(faults, fmt.Errorf("--%s %v: want a time of at most %v, a year", flag.name, flag.value, engine.LongestTime))
+		if flag.value > flag.most {
+			faults = append(faults, fmt.Errorf("--%s %v: want a time of at most %v%s", flag.name, flag.value, flag.most, flag.word))
 		}
 	}
 	return errors.Join(faults...)
@@ -48,4 +52,5 @@ func (t *serveTimes) faults(f *pflag.FlagSet) error {
 
 func (t *serveTimes) set(o *engine.Options) {
 	o.StatusDelay, o.ShardDuration, o.IteratorLife, o.TokenLife = t.status, t.shard, t.iterator, t.token
+	o.TransactionTime = t.transaction
 }

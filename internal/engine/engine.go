@@ -57,6 +57,10 @@ type Options struct {
 	// Zero: ten minutes, as on the service.
 	TokenLife time.Duration
 
+	// TransactionTime is how long a transaction holds its items before it writes.
+	// Zero: no longer than it takes, which is microseconds.
+	TransactionTime time.Duration
+
 	// StatusDelay is how long a new table is CREATING, a changed one UPDATING and a
 	// deleted one DELETING, likewise indexes, and a new global index waits for its
 	// backfill. Zero: no time.
@@ -86,6 +90,10 @@ type Options struct {
 // stay in memory and dates stay far from where they overflow.
 const LongestTime = 365 * 24 * time.Hour
 
+// LongestTransaction is the most that Options.TransactionTime may be: who waits for a
+// table, such as DeleteTable, waits for its transactions.
+const LongestTransaction = time.Minute
+
 // withDefaults returns the options with every default in its place.
 func (o Options) withDefaults() Options {
 	o.Region = cmp.Or(o.Region, "us-east-1")
@@ -94,6 +102,7 @@ func (o Options) withDefaults() Options {
 	o.ShardDuration = cmp.Or(max(o.ShardDuration, 0), 4*time.Hour)
 	o.IteratorLife = cmp.Or(max(o.IteratorLife, 0), 15*time.Minute)
 	o.TokenLife = cmp.Or(max(o.TokenLife, 0), 10*time.Minute)
+	o.TransactionTime = max(o.TransactionTime, 0)
 	o.StatusDelay = max(o.StatusDelay, 0)
 	o.fillBatch = cmp.Or(o.fillBatch, fillBatch)
 	o.patience = cmp.Or(o.patience, patience)

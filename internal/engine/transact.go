@@ -241,6 +241,9 @@ func (e *Engine) runTogether(ctx context.Context, writes []*write, token *string
 		return nil, err
 	}
 	e.at(locked)
+	if !rest(ctx, e.options.TransactionTime) {
+		return nil, fmt.Errorf("hold the items of a transaction: %w", ctx.Err())
+	}
 	if err := e.room(writes...); err != nil {
 		return nil, err
 	}
