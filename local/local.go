@@ -52,7 +52,8 @@ type Options struct {
 	Region string
 
 	// TTLInterval is the time between two searches for expired items, and so
-	// the longest time that an item outlives its TTL. DynamoDB may take days.
+	// the longest time that an item outlives its TTL. DynamoDB may take days: with
+	// a long interval, a test can show that code tolerates expired items.
 	// Default: one second.
 	TTLInterval time.Duration
 
@@ -77,8 +78,9 @@ type Options struct {
 
 	// TransactionTime is the time that a transaction holds its items, as one of
 	// DynamoDB does for milliseconds: others who want to write them meanwhile get a
-	// TransactionConflict. At most a minute. Default: the microseconds that the
-	// engine needs, so that conflicts are rare.
+	// TransactionConflict. If its context ends meanwhile, it is done all the same,
+	// and who sends it again with its token learns so. At most a minute. Default:
+	// the microseconds that the engine needs.
 	TransactionTime time.Duration
 
 	// Signatures makes the engine check that requests are signed by its own

@@ -48,7 +48,7 @@ func TestTransactionTimeIsChecked(t *testing.T) {
 }
 
 // While a transaction holds its items, who wants to write one of them gets a TransactionConflict, and readers see what was there
-// before. What a client gives up on does not happen.
+// before. A client that gives up does not undo it, and learns how it ended by its token.
 func TestTransactionTime(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		ctx := context.Background()
@@ -56,38 +56,50 @@ func TestTransactionTime(t *testing.T) {
 		must[*dynamodb.CreateTableOutput](t)(db.Client().CreateTable(ctx, onDemand("tab", nil, "id S")))
 		once := db.Client(func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
 		item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "a"}}
-		transact := func(ctx context.Context) error {
+		add := func(ctx context.Context, token string) error {
 			_, err := once.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
-				TransactItems: []types.TransactWriteItem{{Put: &types.Put{TableName: aws.String("tab"), Item: item}}},
+				ClientRequestToken: &token,
+				TransactItems: []types.TransactWriteItem{{Update: &types.Update{
+					TableName: aws.String("tab"), Key: item, UpdateExpression: aws.String("ADD n :one"),
+					ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
+				}}},
 			})
 			return err
 		}
-		there := func() bool {
-			return must[*dynamodb.GetItemOutput](t)(once.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("tab"), Key: item})).Item != nil
-		}
-
-		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
-		defer cancel()
-		if err := transact(short); !errors.Is(err, context.DeadlineExceeded) || there() {
-			t.Errorf("got %v, and an item %t, want none after the deadline", err, there())
+		count := func() string {
+			got := must[*dynamodb.GetItemOutput](t)(once.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("tab"), Key: item}))
+			n, ok := got.Item["n"].(*types.AttributeValueMemberN)
+			if !ok {
+				return "none"
+			}
+			return n.Value
 		}
 
 		done := make(chan error, 1)
-		go func() { done <- transact(ctx) }()
+		go func() { done <- add(ctx, "first") }()
 		time.Sleep(19 * time.Millisecond)
 		var conflict *types.TransactionConflictException
 		if _, err := once.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("tab"), Item: item}); !errors.As(err, &conflict) {
 			t.Errorf("got %v from a put, want a TransactionConflictException", err)
 		}
 		var cancelled *types.TransactionCanceledException
-		if err := transact(ctx); !errors.As(err, &cancelled) || aws.ToString(cancelled.CancellationReasons[0].Code) != "TransactionConflict" {
+		if err := add(ctx, "second"); !errors.As(err, &cancelled) || aws.ToString(cancelled.CancellationReasons[0].Code) != "TransactionConflict" {
 			t.Errorf("got %v from another transaction, want a TransactionConflict", err)
 		}
-		if there() {
-			t.Error("the item is there before the transaction is over")
+		if got := count(); got != "none" {
+			t.Errorf("got %s before the transaction is over, want none", got)
 		}
-		if err := <-done; err != nil || !there() {
-			t.Errorf("got %v, and an item %t, want it after the transaction", err, there())
+		if err := <-done; err != nil || count() != "1" {
+			t.Errorf("got %v, and %s after the transaction, want 1", err, count())
+		}
+
+		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+		defer cancel()
+		if err := add(short, "third"); !errors.Is(err, context.DeadlineExceeded) || count() != "2" {
+			t.Errorf("got %v, and %s, want no answer, and 2", err, count())
+		}
+		if err := add(ctx, "third"); err != nil || count() != "2" {
+			t.Errorf("got %v, and %s from the same token, want 2 still", err, count())
 		}
 	})
 }

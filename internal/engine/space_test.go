@@ -350,13 +350,13 @@ func TestSweeperBearsAFullDisk(t *testing.T) {
 		if _, err := e.sweepTable(t.Context(), e.tables[name], later); !errors.Is(err, store.ErrNoWrites) {
 			t.Fatalf("got %v, want %v", err, store.ErrNoWrites)
 		}
-		e.sweep(t.Context(), later)
+		e.sweep(t.Context(), later, true)
 	}
 	if d := describeTable(t, e, name); d.ItemCount != 1 || !hasItem(t, e, name, fields("pk", "a")) {
 		t.Errorf("the item is gone, or it is not counted: %d", d.ItemCount)
 	}
 	disk.free.Store(800 << 20)
-	e.sweep(t.Context(), later)
+	e.sweep(t.Context(), later, true)
 	if hasItem(t, e, name, fields("pk", "a")) {
 		t.Error("with space again the item is still there")
 	}

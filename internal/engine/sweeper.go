@@ -99,21 +99,26 @@ func (w *sweeper) close() {
 func (w *sweeper) run(ctx context.Context, e *Engine) {
 	last, streams := time.Now(), time.Time{}
 	for w.sleep(ctx, e.options.TTLInterval, last, streams) {
-		last = time.Now()
-		w.forget()
+		now := time.Now()
+		// A look that is due for streams or history leaves expired items until their own.
+		expire := w.forget() || now.Sub(last) >= e.options.TTLInterval
+		if expire {
+			last = now
+		}
 		var due int64
-		due, streams = e.sweep(ctx, last)
+		due, streams = e.sweep(ctx, now, expire)
 		w.learn(due)
 	}
 }
 
 // forget comes before a look: items that are stored from now on may be missed by
-// it, and are to be told.
-func (w *sweeper) forget() {
+// it, and are to be told. It returns whether the sweeper was woken.
+func (w *sweeper) forget() (woken bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.again = false
+	woken, w.again = w.again, false
 	w.due.Store(noExpiry)
+	return woken
 }
 
 // learn takes what a look found.
@@ -187,14 +192,14 @@ func expiryLook(due int64, now time.Time, interval time.Duration, last time.Time
 	return earlier(last.Add(whole*interval), latest)
 }
 
-// sweep does what is due. It returns when the first item expires, in Unix
+// sweep does what is due. Items that have expired it deletes only if it is to. It returns when the first item expires, in Unix
 // seconds, and when to look after the rest, the zero time if there is none.
-func (e *Engine) sweep(ctx context.Context, now time.Time) (due int64, rest time.Time) {
+func (e *Engine) sweep(ctx context.Context, now time.Time, expire bool) (due int64, rest time.Time) {
 	e.at(looked)
 	tables, list := e.swept()
 	due = noExpiry
 	for _, t := range tables {
-		at, err := e.sweepSafely(ctx, t, now)
+		at, err := e.sweepSafely(ctx, t, now, expire)
 		if err != nil {
 			e.complain(ctx, "delete expired items", err, "table", t.name)
 			at = now.Add(sweepRetry).Unix()
@@ -236,8 +241,11 @@ func (e *Engine) swept() (tables []*table, streams []*stream) {
 	return tables, streams
 }
 
-func (e *Engine) sweepSafely(ctx context.Context, t *table, now time.Time) (due int64, err error) {
+func (e *Engine) sweepSafely(ctx context.Context, t *table, now time.Time, expire bool) (due int64, err error) {
 	defer e.survive(&err)
+	if !expire {
+		return e.nextExpiry(ctx, t, now)
+	}
 	return e.sweepTable(ctx, t, now)
 }
 

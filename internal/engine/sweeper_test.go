@@ -142,6 +142,33 @@ func TestItemsExpireInTime(t *testing.T) {
 	}
 }
 
+// However long the interval is, an item that has expired is there until its end. Streams are looked after every hour, and history as
+// often; they delete no items.
+func TestItemsExpireInTimeBesideStreams(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		const interval = 3 * time.Hour
+		e, _ := openCounted(t, Options{TTLInterval: interval, ShardDuration: 20 * time.Minute})
+		in := newTableInput("log", "pk:S")
+		in.Stream = &StreamSpecification{Enabled: new(true), ViewType: new("KEYS_ONLY")}
+		createTable(t, e, in)
+		synctest.Wait()
+		begun := time.Now()
+		putItem(t, e, "log", fields("pk", "b"))
+		putItem(t, e, "tab", fields("pk", "a", "ttl", begun.Add(time.Minute).Unix()))
+		for time.Since(begun) < interval-time.Minute {
+			time.Sleep(time.Minute)
+			putItem(t, e, "log", fields("pk", "b", "at", time.Now().Unix())) // so that the stream needs to be looked after
+			if !hasItem(t, e, "tab", fields("pk", "a")) {
+				t.Fatalf("the item is deleted after %v, want it there for %v", time.Since(begun), interval)
+			}
+		}
+		time.Sleep(2 * time.Minute)
+		if hasItem(t, e, "tab", fields("pk", "a")) {
+			t.Errorf("the item is there after %v", time.Since(begun))
+		}
+	})
+}
+
 // An item that a transaction holds when it expires is deleted once it does not.
 func TestExpiryWaitsForTransactions(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

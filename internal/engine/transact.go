@@ -225,24 +225,31 @@ func (w *write) payload(x *Expressions) int {
 	return size
 }
 
+// runTransaction does a transaction, and waits until it is durable. A client that gives up while its items are held does not undo it, as
+// on the service: it only does not hear how it ended.
 func (e *Engine) runTransaction(ctx context.Context, writes []*write, token *string) error {
-	b, err := e.runTogether(ctx, writes, token)
-	if err != nil {
-		return err
+	var left error
+	b, err := e.runTogether(ctx, writes, token, &left)
+	if err == nil {
+		err = b.Wait()
 	}
-	return b.Wait()
+	if left != nil {
+		return left
+	}
+	return err
 }
 
-// runTogether runs a transaction's writes under their items' locks.
-func (e *Engine) runTogether(ctx context.Context, writes []*write, token *string) (*store.Batch, error) {
+// runTogether runs a transaction's writes under their items' locks. It goes on if ctx ends meanwhile, and sets left.
+func (e *Engine) runTogether(ctx context.Context, writes []*write, token *string, left *error) (*store.Batch, error) {
 	var held []*write
 	defer func() { e.locks.unlockAll(held) }()
 	if err := e.lockTransaction(ctx, writes, &held); err != nil {
 		return nil, err
 	}
 	e.at(locked)
-	if !rest(ctx, e.options.TransactionTime) {
-		return nil, fmt.Errorf("hold the items of a transaction: %w", ctx.Err())
+	if e.options.TransactionTime > 0 && !rest(ctx, e.options.TransactionTime) {
+		*left = fmt.Errorf("hold the items of a transaction: %w", ctx.Err())
+		ctx = context.WithoutCancel(ctx)
 	}
 	if err := e.room(writes...); err != nil {
 		return nil, err
