@@ -106,3 +106,12 @@ func TestGetMetricStatistics(t *testing.T) {
 		}
 	})
 }
+
+// Without physics nothing is counted. An empty answer would say that nothing was throttled.
+func TestNoMetricsWithoutPhysics(t *testing.T) {
+	metrics := local.Start(t).CloudWatchClient(func(o *cloudwatch.Options) { o.Retryer = aws.NopRetryer{} })
+	_, err := metrics.GetMetricStatistics(t.Context(), statistics("WriteThrottleEvents", nil))
+	if err == nil || !strings.Contains(err.Error(), "metrics need physics: set local.Options.Physics") {
+		t.Errorf("got %v, want that metrics need physics", err)
+	}
+}

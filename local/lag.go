@@ -13,7 +13,8 @@ import (
 // Each read returns the data of a random moment between Max and Min ago. So a
 // later read may return older data. A page of a Query or a Scan is of one moment;
 // a batch read chooses for each item. Transactions, conditions and reads with
-// ConsistentRead are not concerned.
+// ConsistentRead are not concerned, nor are streams, item counts and backups.
+// Statements of PartiQL lag as the reads that they are.
 //
 // If there are more than 128 writes within Max, several may become visible
 // together, and then somewhat early. The engine keeps what was overwritten for
@@ -25,7 +26,8 @@ type Lag struct {
 	Min, Max time.Duration
 
 	// Seed is the seed of the random ages. Requests that come one after the
-	// other get the same ages in every run. Default: zero, a seed as any other.
+	// other get the same ages in every run; in a testing/synctest bubble they get
+	// the same data as well. Default: zero, a seed as any other.
 	Seed uint64
 }
 

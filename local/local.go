@@ -11,9 +11,11 @@
 // An engine keeps its tables in memory, or in the directory Options.Dir. Any
 // number of engines can run at a time; they share nothing. Inside a
 // testing/synctest bubble an engine runs on virtual time, so a test need not
-// wait an hour for a TTL.
+// wait an hour for a TTL. An engine that is started in a bubble must be closed in
+// it, which Start and StartWith do.
 //
-// The file docs/compatibility.md lists what the engine supports.
+// The page https://github.com/heatsink-go/heatsink/blob/main/docs/compatibility.md
+// lists what the engine supports.
 package local
 
 import (
@@ -146,9 +148,13 @@ func New(options Options) (*DB, error) {
 	if options.Signatures {
 		how.Credentials = &wire.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}
 	}
+	metrics := wire.NewCloudWatchHandler(e)
+	if options.Physics == nil {
+		metrics = wire.NewNoCloudWatchHandler("metrics need physics: set local.Options.Physics")
+	}
 	return &DB{
 		engine:  e,
-		handler: wire.Services(wire.NewHandler(e, how), wire.NewCloudWatchHandler(e)),
+		handler: wire.Services(wire.NewHandler(e, how), metrics),
 		guard:   guard,
 		region:  options.Region,
 	}, nil
@@ -191,7 +197,14 @@ type TB interface {
 // when the test ends.
 func Start(t TB) *DB {
 	t.Helper()
-	db, err := New(Options{})
+	return StartWith(t, Options{})
+}
+
+// StartWith starts an engine with options for a test or benchmark, and closes it
+// when the test ends.
+func StartWith(t TB, options Options) *DB {
+	t.Helper()
+	db, err := New(options)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -234,7 +247,8 @@ func (db *DB) StreamsClient(optFns ...func(*dynamodbstreams.Options)) *dynamodbs
 
 // CloudWatchClient returns a CloudWatch client for the engine. GetMetricData
 // and GetMetricStatistics return the sums per minute of an engine with Physics,
-// in the namespace AWS/DynamoDB. It applies optFns after its own settings.
+// in the namespace AWS/DynamoDB. Of an engine without Physics every request is
+// refused. It applies optFns after its own settings.
 func (db *DB) CloudWatchClient(optFns ...func(*cloudwatch.Options)) *cloudwatch.Client {
 	return cloudwatch.New(cloudwatch.Options{
 		BaseEndpoint: aws.String(endpoint),

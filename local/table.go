@@ -21,6 +21,11 @@ func (db *DB) CreateTable(ctx context.Context, name string, keys ...string) erro
 	if len(keys) < 1 || len(keys) > 2 {
 		return fmt.Errorf("create table %q: want the partition key and at most a sort key, got %d names", name, len(keys))
 	}
+	for _, key := range keys {
+		if attribute, kind, typed := strings.Cut(key, ":"); attribute == "" || typed && kind != "S" && kind != "N" && kind != "B" {
+			return fmt.Errorf("create table %q: key %q: want a name, with :N for a number, :B for binary or :S for a string", name, key)
+		}
+	}
 	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest}
 	for i, key := range keys {
 		attribute, kind, typed := strings.Cut(key, ":")

@@ -33,4 +33,8 @@ func TestCreateTable(t *testing.T) {
 			t.Errorf("a table with keys %q was created", keys)
 		}
 	}
+	err = db.CreateTable(t.Context(), "bad", "a:")
+	if want := `create table "bad": key "a:": want a name, with :N for a number, :B for binary or :S for a string`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }

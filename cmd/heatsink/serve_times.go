@@ -13,7 +13,7 @@ import (
 // serveTimes are the times that DynamoDB takes for something, which tests may not
 // want to wait for, or want to see. Zero: the engine's default.
 type serveTimes struct {
-	status, shard, iterator, token, transaction time.Duration
+	status, shard, iterator, token, transaction, ttl time.Duration
 }
 
 func (t *serveTimes) flags(f *pflag.FlagSet) {
@@ -21,6 +21,7 @@ func (t *serveTimes) flags(f *pflag.FlagSet) {
 	f.DurationVar(&t.shard, "shard-duration", 0, "time after which a child replaces a stream's open shard (default 4h)")
 	f.DurationVar(&t.iterator, "iterator-life", 0, "time that a shard iterator can be used (default 15m)")
 	f.DurationVar(&t.token, "token-life", 0, "time that a transaction's ClientRequestToken is recognized (default 10m)")
+	f.DurationVar(&t.ttl, "ttl-interval", 0, "time between two searches for expired items, which stay that long at most; DynamoDB may take days (default 1s)")
 	f.DurationVar(&t.transaction, "transaction-time", 0, "time that a transaction holds its items, so that others get a TransactionConflict, such as 20ms (default: microseconds)")
 }
 
@@ -38,6 +39,7 @@ func (t *serveTimes) faults(f *pflag.FlagSet) error {
 		{"shard-duration", t.shard, false, engine.LongestTime, ", a year"},
 		{"iterator-life", t.iterator, false, engine.LongestTime, ", a year"},
 		{"token-life", t.token, false, engine.LongestTime, ", a year"},
+		{"ttl-interval", t.ttl, false, engine.LongestTime, ", a year"},
 		{"transaction-time", t.transaction, true, engine.LongestTransaction, ""},
 	} {
 		if flag.value < 0 || flag.value == 0 && !flag.none && f.Changed(flag.name) {
@@ -52,5 +54,5 @@ func (t *serveTimes) faults(f *pflag.FlagSet) error {
 
 func (t *serveTimes) set(o *engine.Options) {
 	o.StatusDelay, o.ShardDuration, o.IteratorLife, o.TokenLife = t.status, t.shard, t.iterator, t.token
-	o.TransactionTime = t.transaction
+	o.TransactionTime, o.TTLInterval = t.transaction, t.ttl
 }

@@ -11,11 +11,11 @@ import (
 // Times that cannot be used are refused, all of them at once.
 func TestServeRefusesTimes(t *testing.T) {
 	t.Parallel()
-	_, stderr, code := command(t, "serve", "--addr", "127.0.0.1:0", "--status-delay", "-1s", "--shard-duration", "0s", "--iterator-life", "-1m", "--token-life", "0s", "--transaction-time", "61s")
+	_, stderr, code := command(t, "serve", "--addr", "127.0.0.1:0", "--status-delay", "-1s", "--shard-duration", "0s", "--iterator-life", "-1m", "--token-life", "0s", "--transaction-time", "61s", "--ttl-interval", "0s")
 	for _, want := range []string{
 		"--status-delay -1s: want a positive time such as 30s; leave the flag out for the default",
 		"--shard-duration 0s: want a positive time", "--iterator-life -1m0s: want a positive time", "--token-life 0s: want a positive time",
-		"--transaction-time 1m1s: want a time of at most 1m0s\n",
+		"--ttl-interval 0s: want a positive time", "--transaction-time 1m1s: want a time of at most 1m0s\n",
 	} {
 		if code == 0 || !strings.Contains(stderr, want) {
 			t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
@@ -30,14 +30,14 @@ func TestServeRefusesTimes(t *testing.T) {
 
 // The times that flags give reach the engine.
 func TestServeTimesArrive(t *testing.T) {
-	times := serveTimes{status: 1, shard: 2, iterator: 3, token: 4, transaction: 5}
+	times := serveTimes{status: 1, shard: 2, iterator: 3, token: 4, transaction: 5, ttl: 6}
 	var o engine.Options
 	times.set(&o)
-	if o.StatusDelay != 1 || o.ShardDuration != 2 || o.IteratorLife != 3 || o.TokenLife != 4 || o.TransactionTime != 5 {
+	if o.StatusDelay != 1 || o.ShardDuration != 2 || o.IteratorLife != 3 || o.TokenLife != 4 || o.TransactionTime != 5 || o.TTLInterval != 6 {
 		t.Errorf("got %+v", o)
 	}
 	flags := newServe().Flags()
-	for _, name := range []string{"status-delay", "shard-duration", "iterator-life", "token-life", "transaction-time"} {
+	for _, name := range []string{"status-delay", "shard-duration", "iterator-life", "token-life", "transaction-time", "ttl-interval"} {
 		if err := flags.Set(name, "7s"); err != nil {
 			t.Error(err)
 		}

@@ -44,7 +44,7 @@ func NewCloudWatchHandler(e *engine.Engine) http.Handler {
 	})
 }
 
-// NewNoCloudWatchHandler answers everything with an error that says why there are no metrics.
+// NewNoCloudWatchHandler answers every request for CloudWatch with an error that says why there are no metrics.
 func NewNoCloudWatchHandler(why string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		protocol, is := metricProtocolOf(r)
@@ -52,7 +52,11 @@ func NewNoCloudWatchHandler(why string) http.Handler {
 			http.Error(w, why, http.StatusNotFound)
 			return
 		}
-		refuseCloudWatch(w, protocol, &cloudWatchError{"InvalidAction", why})
+		_, _, fault := readCloudWatch(protocol, r)
+		if fault == nil {
+			fault = &cloudWatchError{"InvalidAction", why}
+		}
+		refuseCloudWatch(w, protocol, fault)
 	})
 }
 
@@ -67,6 +71,8 @@ func refuseCloudWatch(w http.ResponseWriter, protocol metricProtocol, fault *clo
 // cloudWatchError is an answer that is an exception.
 type cloudWatchError struct{ kind, message string }
 
+func (e *cloudWatchError) Error() string { return e.message }
+
 func invalidMetric(format string, args ...any) *cloudWatchError {
 	return &cloudWatchError{"InvalidParameterValueException", fmt.Sprintf(format, args...)}
 }
@@ -80,6 +86,9 @@ func readCloudWatch(protocol metricProtocol, r *http.Request) (string, cbor.Map,
 		return "", nil, &cloudWatchError{"RequestEntityTooLarge", fmt.Sprintf("a request may have %d bytes: ask for fewer metrics at a time", maxCBORBytes)}
 	}
 	operation, in, err := protocol.read(r, body)
+	if fault := (*cloudWatchError)(nil); errors.As(err, &fault) {
+		return "", nil, fault
+	}
 	if err != nil {
 		return "", nil, &cloudWatchError{"SerializationException", err.Error()}
 	}

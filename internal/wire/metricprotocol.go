@@ -261,6 +261,9 @@ func scalarText(value cbor.Value) string {
 	return "null"
 }
 
+// metricVersion is the version of CloudWatch's API. In forms, where all services have one path, it tells them apart.
+const metricVersion = "2010-08-01"
+
 // formProtocol is AWS's query protocol, which older SDKs and programs speak: a form in, XML out.
 type formProtocol struct{}
 
@@ -268,6 +271,10 @@ func (formProtocol) read(_ *http.Request, body []byte) (string, cbor.Map, error)
 	form, err := url.ParseQuery(string(body)) // 10,000 fields at most
 	if err != nil {
 		return "", nil, err
+	}
+	if version := form.Get("Version"); version != "" && version != metricVersion {
+		return "", nil, &cloudWatchError{"InvalidAction", fmt.Sprintf("%.50q of version %.20q is an operation of another service than DynamoDB, "+
+			"DynamoDB Streams and CloudWatch: set AWS_ENDPOINT_URL_DYNAMODB instead of AWS_ENDPOINT_URL, which is for all services", form.Get("Action"), version)}
 	}
 	root, left := &formValue{}, maxCBORValues
 	for path, values := range form {

@@ -148,3 +148,15 @@ func TestNoCloudWatchSaysWhy(t *testing.T) {
 		}
 	}
 }
+
+// In forms, services differ by the version alone: who sends all of them here hears what to do.
+func TestOtherServicesAreNamed(t *testing.T) {
+	for name, h := range map[string]http.Handler{"with metrics": metricsOf(t), "without": NewNoCloudWatchHandler("they need physics")} {
+		w := do(h, postForm("Action=GetCallerIdentity&Version=2011-06-15"))
+		for _, want := range []string{"InvalidAction", "GetCallerIdentity", "2011-06-15", "another service", "AWS_ENDPOINT_URL_DYNAMODB"} {
+			if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: got %d %s, want %s", name, w.Code, w.Body, want)
+			}
+		}
+	}
+}
