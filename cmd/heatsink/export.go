@@ -31,7 +31,8 @@ func (x *export) command() *cobra.Command {
 		Short: "Write the items of a table into files, as an export to S3 has them",
 		Long: `Write all items of a table into files, in the layout that DynamoDB's own exports to S3 have:
 DIR/AWSDynamoDB/ID with manifests, MD5s and compressed files of DynamoDB JSON. heatsink import
-reads them, and so does whatever reads exports of DynamoDB. The table's keys and indexes are in
+reads them, and so do programs that read the files of DynamoDB's exports. The manifests name no
+bucket. Numbers are as DynamoDB returns them: 12.50 is 12.5. The table's keys and indexes are in
 table.json beside them.
 
 The table is read by Scan, while programs use it: each item is as of some time between the

@@ -48,6 +48,9 @@ func (o *dumpOutput) progress(p dump.Progress) {
 	}
 	text := fmt.Sprintf("%s %s of about %s, %s, %s", figure.Count(p.Items, "item"), o.done, figure.Thousands(p.Of),
 		figure.Count(p.Files, "file"), figure.Count(p.Units, "unit"))
+	if p.Waiting != "" {
+		text += "; waiting: " + printable(p.Waiting)
+	}
 	if o.screen.terminal {
 		o.screen.live(text)
 	} else {
@@ -73,7 +76,7 @@ func (o *dumpOutput) result(r dump.Result, err error, hint string) {
 	if r.Resumed {
 		resumed = ", going on where an earlier run was"
 	}
-	if err != nil && hint != "" {
+	if err != nil && hint != "" && (r.Items > 0 || r.Resumed) { // else there is nothing to go on with
 		o.screen.say("not finished: %s of table %s %s%s; %s", figure.Count(r.Items, "item"), printable(r.Table), o.done, resumed, hint)
 	}
 	if err != nil {

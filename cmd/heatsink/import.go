@@ -43,12 +43,15 @@ It needs the table with the items of before, --replace, and the directory data b
 a full export first, then the incremental ones in the order of their times. Amazon Ion is refused.
 
 Each file is compared with its MD5 before any of its items is written, and with the number of
-items in the manifest. A file that is damaged, cut off or not DynamoDB JSON ends the import.
+items in the manifest. A file that is damaged, cut off or not DynamoDB JSON ends the import. So do
+items without the table's key, and two of one key among 65,536: with a wrong key, such as without
+--sort, items would replace each other. The first 10,000 are checked before a table is created.
 
 It can be stopped at any moment, also by kill -9. Run the same command again, and it goes on with
 the file that it was at, whose items it writes again. The checkpoint is a file in the export's
 directory, or --checkpoint; a file that is none is refused, and a second import with the same one.
-It waits when the table throttles, and keeps to --wcu.
+It waits when the table throttles or its server has no room, which its progress says. It keeps to
+--wcu.
 
 With --json, stdout has one object for each line: {"progress": …} about once a second, and
 {"result": …} at the end.`,
@@ -100,7 +103,7 @@ func (m *importing) run(cmd *cobra.Command) error {
 	if errors.As(err, &full) {
 		out.result(result, err, "") // nothing was done, and nothing would go on
 		return fmt.Errorf("table %q has items: add --replace to replace those with the same keys, or name an empty or new table; "+
-			"an import that is complete leaves no checkpoint behind", full.Table)
+			"if this import was finished before, there is nothing to do", full.Table)
 	}
 	out.result(result, err, "run the same command again to go on")
 	return err

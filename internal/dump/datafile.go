@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -46,7 +47,8 @@ func (w *fileWriter) add(it Item) (err error) {
 // close makes the file durable, and returns its line of the manifest.
 func (w *fileWriter) close() (dataFile, error) {
 	err := errors.Join(w.zip.Close(), w.file.Sync(), w.file.Close())
-	return dataFile{ItemCount: w.items, MD5: base64.StdEncoding.EncodeToString(w.sum.Sum(nil))}, err
+	sum := w.sum.Sum(nil)
+	return dataFile{ItemCount: w.items, MD5: base64.StdEncoding.EncodeToString(sum), ETag: hex.EncodeToString(sum)}, err
 }
 
 // discard closes a file that is of no use.
@@ -54,6 +56,13 @@ func (w *fileWriter) discard() error { return errors.Join(w.file.Close(), os.Rem
 
 // verifyFile compares a data file with its MD5.
 func verifyFile(ctx context.Context, path, want string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() { // a pipe would be waited for
+		return fmt.Errorf("%s: not a file: %v", path, info.Mode().Type())
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +15,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/heatsink-go/heatsink/local"
 )
@@ -279,17 +283,28 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 		{"no number", "{\"Item\":{\"id\":{\"N\":\"x\"}}}\n", nothing, nil, `attribute "id": `},
 		{"too long a line", "{\"Item\":{\"id\":{\"S\":\"" + strings.Repeat("a", maxLine) + "\"}}}\n", nothing, nil, "more than any item"},
 		{"too large an item", "{\"Item\":{\"id\":{\"S\":\"" + strings.Repeat("a", maxItem) + "\"}}}\n", nothing, nil, "the most that DynamoDB stores"},
-		{"another key", "{\"Item\":{\"it\":{\"S\":\"a\"}}}\n", nothing, nil, "lines 1 to 1: write to table real"},
-		{"the same item twice", "{\"Item\":{\"id\":{\"S\":\"a\"}}}\n{\"Item\":{\"id\":{\"S\":\"a\"}}}\n", nothing, nil, "lines 1 to 2: write to table real"},
+		{"another key", "{\"Item\":{\"it\":{\"S\":\"a\"}}}\n", nothing, nil, `abc.json.gz, line 1: it has no attribute "id", but the key of the table is id:S`},
+		{"a key of another type", "{\"Item\":{\"id\":{\"N\":\"1\"}}}\n", nothing, nil, `line 1: its attribute "id" is of type N, but the key of the table is id:S`},
+		{"the same item twice", "{\"Item\":{\"id\":{\"S\":\"a\"}}}\n{\"Item\":{\"id\":{\"S\":\"a\"}}}\n", nothing, nil, "line 1, and would replace it; the table with the key id:S is not like the exported one: is a sort key missing (--sort)?"},
+		{"a pipe", two, nothing, func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "data", "abc.json.gz")
+			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil { // a directory is no file either, on every system
+				t.Fatal(err)
+			}
+		}, "not a file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := forged(t, c.lines, c.spoil)
 			if c.after != nil {
 				c.after(t, dir)
 			}
-			_, err := Import(t.Context(), local.Start(t).Client(), ImportOptions{Dir: dir, Key: "id:S"})
+			client := local.Start(t).Client()
+			_, err := Import(t.Context(), client, ImportOptions{Dir: dir, Key: "id:S"})
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
+			}
+			if all, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{}); err != nil || strings.Contains(c.want, "the key") && len(all.TableNames) > 0 {
+				t.Errorf("got tables %v, %v, want none with a key that the export does not have", all.TableNames, err)
 			}
 		})
 	}
@@ -307,6 +322,133 @@ func TestImportWritesNoMoreThanTheManifestSays(t *testing.T) {
 	}
 	if n := len(contents(t, client, "real")); n > 60 {
 		t.Errorf("%d items were written", n)
+	}
+}
+
+// A table that exists may have another key than the export, so that items would replace each other, however far apart they are.
+func TestImportLosesNoItems(t *testing.T) {
+	var lines strings.Builder
+	for i := range 3 * recent / 2 {
+		n := i
+		if i == recent {
+			n = 1 // as in line 2
+		}
+		_, _ = fmt.Fprintf(&lines, "{\"Item\":{\"id\":{\"S\":\"%d\"}}}\n", n)
+	}
+	dir, db := forged(t, lines.String(), func(*folder) {}), local.Start(t)
+	if err := db.CreateTable(t.Context(), "real", "id"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Import(t.Context(), db.Client(), ImportOptions{Dir: dir})
+	if want := fmt.Sprintf("line %d: its key is that of ", recent+1); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "line 2, and would replace it") {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	for _, c := range []struct{ key, sort, want string }{
+		{"zzz:N", "q:B", "table real has the key id:S, but zzz:N and q:B is given: give none, as the table exists"},
+		{"id:S", "q:B", "but id:S and q:B is given"},
+		{"id:N", "", "but id:N is given"},
+	} {
+		if _, err := Import(t.Context(), db.Client(), ImportOptions{Dir: dir, Key: c.key, Sort: c.sort, Replace: true}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("got %v, want %q", err, c.want)
+		}
+	}
+}
+
+// full is a client whose table takes and gives nothing for a while.
+type full struct {
+	Client
+	left atomic.Int64
+}
+
+func (f *full) refuse() error {
+	if f.left.Add(-1) >= 0 {
+		return &smithy.GenericAPIError{Code: "ServiceUnavailable", Message: "the disk is full: free space on it"}
+	}
+	return nil
+}
+
+func (f *full) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+	if err := f.refuse(); err != nil {
+		return nil, err
+	}
+	return f.Client.BatchWriteItem(ctx, in, o...)
+}
+
+func (f *full) Scan(ctx context.Context, in *dynamodb.ScanInput, o ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	if err := f.refuse(); err != nil {
+		return nil, err
+	}
+	return f.Client.Scan(ctx, in, o...)
+}
+
+// Who waits hears what for.
+func TestWaitingIsTold(t *testing.T) {
+	db, dir := local.Start(t), t.TempDir()
+	orders(t, db.Client(), 30)
+	var waits []string
+	went := 0
+	note := func(p Progress) {
+		if p.Waiting != "" {
+			waits = append(waits, p.Waiting)
+		} else {
+			went++
+		}
+	}
+	const want = "ServiceUnavailable: the disk is full: free space on it"
+	check := func(what string, err error) {
+		t.Helper()
+		if err != nil || len(waits) != 2 || waits[0] != want || went == 0 {
+			t.Errorf("%s: got %v, waits %q and %d other words, want two waits: %s", what, err, waits, went, want)
+		}
+		waits, went = nil, 0
+	}
+	client := &full{Client: db.Client()}
+	client.left.Store(2)
+	_, err := Export(t.Context(), client, ExportOptions{Table: "orders", Dir: dir, Segments: 1, Progress: note})
+	check("export", err)
+	if err := db.CreateTable(t.Context(), "copy", "pk", "sk:N"); err != nil {
+		t.Fatal(err)
+	}
+	client.left.Store(2)
+	_, err = Import(t.Context(), client, ImportOptions{Dir: dir, Table: "copy", Workers: 1, Replace: true, Progress: note})
+	check("import", err)
+}
+
+// Manifests have the members of DynamoDB's own, and their times.
+func TestManifestsAreLikeThoseOfAWS(t *testing.T) {
+	db, dir := local.Start(t), t.TempDir()
+	orders(t, db.Client(), 3)
+	out, err := Export(t.Context(), db.Client(), ExportOptions{Table: "orders", Dir: dir, Segments: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	member := func(file string) map[string]any {
+		text, err := os.ReadFile(filepath.Join(out.Path, file))
+		var all map[string]any
+		if err = errors.Join(err, json.Unmarshal(text, &all)); err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	summary := member(summaryFile)
+	for _, name := range []string{
+		"version", "exportArn", "startTime", "endTime", "tableArn", "tableId", "exportTime", "s3Bucket", "s3Prefix", "s3SseAlgorithm",
+		"s3SseKmsKeyId", "manifestFilesS3Key", "billedSizeBytes", "itemCount", "outputFormat", "exportType",
+	} {
+		value, there := summary[name]
+		if !there {
+			t.Errorf("the summary has no %s", name)
+		}
+		if strings.HasSuffix(name, "Time") {
+			if _, err := time.Parse("2006-01-02T15:04:05.000Z", value.(string)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	file := member(filesFile)
+	sum, err := base64.StdEncoding.DecodeString(file["md5Checksum"].(string))
+	if err != nil || file["etag"] != hex.EncodeToString(sum) {
+		t.Errorf("got etag %v beside MD5 %v, %v", file["etag"], file["md5Checksum"], err)
 	}
 }
 

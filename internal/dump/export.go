@@ -40,6 +40,8 @@ type Progress struct {
 	Of    int64   `json:"of"` // about, of an export
 	Files int     `json:"files"`
 	Units float64 `json:"units"` // capacity that this run has taken
+
+	Waiting string `json:"waiting,omitempty"` // why the table takes or gives nothing at the moment
 }
 
 // Result is what an export or import has done.
@@ -293,6 +295,7 @@ func (x *exporter) page(ctx context.Context, i int, last Item) (*dynamodb.ScanOu
 		if !throttled(err) {
 			return nil, fmt.Errorf("scan table %s: %w", x.options.Table, err)
 		}
+		x.wait(reason(err))
 		if err := rest(ctx, pause); err != nil {
 			return nil, err
 		}
@@ -319,12 +322,32 @@ func throttled(err error) bool {
 	}, answer.ErrorCode())
 }
 
+// reason is why a request is sent again, in the words of the answer; nil: a part of it was not processed.
+func reason(err error) string {
+	var answer smithy.APIError
+	if errors.As(err, &answer) {
+		return answer.ErrorCode() + ": " + answer.ErrorMessage()
+	}
+	return "the table throttles"
+}
+
+// wait tells that the table gives nothing at the moment.
+func (x *exporter) wait(why string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.progress.Waiting = why
+	if x.options.Progress != nil {
+		x.options.Progress(x.progress)
+	}
+}
+
 // tell counts what has been read.
 func (x *exporter) tell(items int, units float64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.progress.Items += int64(items)
 	x.progress.Units += units
+	x.progress.Waiting = ""
 	if x.options.Progress != nil {
 		x.options.Progress(x.progress)
 	}
@@ -363,7 +386,7 @@ func (x *exporter) finish(table *types.TableDescription) error {
 	s, now := &f.summary, time.Now().UTC()
 	s.Version, s.OutputFormat, s.ExportType = "2020-06-30", dynamoDBJSON, fullExport
 	s.TableARN, s.TableID, s.ExportARN = x.at.TableARN, x.at.TableID, x.at.TableARN+"/export/"+x.at.ID
-	s.StartTime, s.ExportTime, s.EndTime, s.BilledSizeBytes = x.at.Started, x.at.Started, now, x.at.Bytes
+	s.StartTime, s.ExportTime, s.EndTime, s.BilledSizeBytes = moment{x.at.Started}, moment{x.at.Started}, moment{now}, x.at.Bytes
 	s.ManifestFilesS3Key = strings.Join([]string{exportsDir, x.at.ID, filesFile}, "/")
 	if err := f.write(); err != nil {
 		return err

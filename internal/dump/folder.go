@@ -36,25 +36,37 @@ const (
 
 // summary is manifest-summary.json. A member that an export lacks is empty.
 type summary struct {
-	Version            string    `json:"version"`
-	ExportARN          string    `json:"exportArn"`
-	StartTime          time.Time `json:"startTime"`
-	EndTime            time.Time `json:"endTime"`
-	TableARN           string    `json:"tableArn"`
-	TableID            string    `json:"tableId"`
-	ExportTime         time.Time `json:"exportTime"`
-	ManifestFilesS3Key string    `json:"manifestFilesS3Key"`
-	BilledSizeBytes    int64     `json:"billedSizeBytes"`
-	ItemCount          int64     `json:"itemCount"`
-	OutputFormat       string    `json:"outputFormat"`
-	ExportType         string    `json:"exportType,omitempty"`
+	Version            string  `json:"version"`
+	ExportARN          string  `json:"exportArn"`
+	StartTime          moment  `json:"startTime"`
+	EndTime            moment  `json:"endTime"`
+	TableARN           string  `json:"tableArn"`
+	TableID            string  `json:"tableId"`
+	ExportTime         moment  `json:"exportTime"`
+	S3Bucket           *string `json:"s3Bucket"` // null in ours, like those that follow: the files are in no bucket
+	S3Prefix           *string `json:"s3Prefix"`
+	S3SSEAlgorithm     *string `json:"s3SseAlgorithm"`
+	S3SSEKMSKeyID      *string `json:"s3SseKmsKeyId"`
+	ManifestFilesS3Key string  `json:"manifestFilesS3Key"`
+	BilledSizeBytes    int64   `json:"billedSizeBytes"`
+	ItemCount          int64   `json:"itemCount"`
+	OutputFormat       string  `json:"outputFormat"`
+	ExportType         string  `json:"exportType,omitempty"`
+}
+
+// moment is a time as manifests spell it: with milliseconds, in UTC.
+type moment struct{ time.Time }
+
+// MarshalJSON spells all three digits, which readers in other languages count on.
+func (m moment) MarshalJSON() ([]byte, error) {
+	return []byte(m.UTC().Format(`"2006-01-02T15:04:05.000Z"`)), nil
 }
 
 // dataFile is a line of manifest-files.json.
 type dataFile struct {
 	ItemCount     int64  `json:"itemCount"`
-	MD5           string `json:"md5Checksum"` // in base64, of the file as it lies there
-	ETag          string `json:"etag,omitempty"`
+	MD5           string `json:"md5Checksum"`    // in base64, of the file as it lies there
+	ETag          string `json:"etag,omitempty"` // S3's of a file that is stored in one piece
 	DataFileS3Key string `json:"dataFileS3Key"`
 }
 
@@ -108,6 +120,9 @@ func openFolder(ctx context.Context, dir string) (*folder, error) {
 // findFolder returns the directory of the one finished export in dir, whose files are in tree. It lies as deep as the prefix of its keys
 // in S3 makes it. Directories that may not be read, such as lost+found, hold none.
 func findFolder(ctx context.Context, tree fs.FS, dir string) (string, error) {
+	if _, err := fs.Stat(tree, "."); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s: no such directory", dir)
+	}
 	var found, closed []string
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		at := filepath.Join(dir, filepath.FromSlash(name))
@@ -206,7 +221,8 @@ func (f *folder) read(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: larger than %d MB, more than any manifest", path, maxManifest>>20)
 	}
 	for _, suffix := range []string{".md5", ".checksum"} {
-		want, err := os.ReadFile(strings.TrimSuffix(path, ".json") + suffix)
+		sum := strings.TrimSuffix(path, ".json") + suffix
+		want, err := os.ReadFile(sum)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -214,7 +230,7 @@ func (f *folder) read(name string) ([]byte, error) {
 			return nil, err
 		}
 		if got := checksum(text); got != strings.TrimSpace(string(want)) {
-			return nil, fmt.Errorf("%s: its MD5 is %s, but %s says %.40q: the file is damaged", path, got, suffix, strings.TrimSpace(string(want)))
+			return nil, fmt.Errorf("%s: its MD5 is %q, but %s says %.40q: one of them is damaged; copy both again", path, got, sum, strings.TrimSpace(string(want)))
 		}
 	}
 	return text, nil

@@ -49,7 +49,8 @@ type importer struct {
 	folder  *folder
 	pace    pace
 	done    imported
-	keys    []string // the attributes of the table's key
+	key     tableKey
+	recent  *recentKeys
 
 	mu       sync.Mutex
 	progress Progress
@@ -70,7 +71,7 @@ func Import(ctx context.Context, client Client, options ImportOptions) (result R
 	if options.Table == "" {
 		return Result{}, fmt.Errorf("%s: the export does not say of which table it is: name the table to import into", f.path)
 	}
-	m := &importer{client: client, options: options, folder: f, pace: pace{rate: options.WCU}}
+	m := &importer{client: client, options: options, folder: f, pace: pace{rate: options.WCU}, recent: newRecentKeys()}
 	m.options.Checkpoint = cmp.Or(options.Checkpoint, filepath.Join(f.path, "import-"+options.Table[strings.LastIndex(options.Table, "/")+1:]+".json")) // without the rest of an ARN
 	m.progress.Of = f.summary.ItemCount
 	held, err := m.lock()
@@ -131,6 +132,9 @@ func (m *importer) begin(ctx context.Context) (resumed, created bool, err error)
 		if err != nil {
 			return false, false, err
 		}
+		if err := m.survey(ctx, keyOf(s.KeySchema, s.AttributeDefinitions)); err != nil {
+			return false, false, err
+		}
 		if description, err = create(ctx, m.client, s.input(table)); err != nil {
 			return false, false, err
 		}
@@ -140,8 +144,9 @@ func (m *importer) begin(ctx context.Context) (resumed, created bool, err error)
 	} else {
 		description = out.Table
 	}
-	for _, k := range description.KeySchema {
-		m.keys = append(m.keys, aws.ToString(k.AttributeName))
+	m.key = keyOf(description.KeySchema, description.AttributeDefinitions)
+	if err := m.checkKeys(); err != nil {
+		return false, created, err
 	}
 	manifest, err := os.ReadFile(filepath.Join(m.folder.path, filesFile))
 	if err != nil {
@@ -157,6 +162,53 @@ func (m *importer) begin(ctx context.Context) (resumed, created bool, err error)
 		}
 	}
 	return false, created, m.save()
+}
+
+// checkKeys refuses keys that were given and are not those of the table.
+func (m *importer) checkKeys() error {
+	if m.options.Key == "" && m.options.Sort == "" {
+		return nil
+	}
+	given, err := m.folder.schemaFor(m.options.Table, m.options.Key, m.options.Sort)
+	if err != nil {
+		return err
+	}
+	if k := keyOf(given.KeySchema, given.AttributeDefinitions); k.String() != m.key.String() {
+		return fmt.Errorf("table %s has the key %v, but %v is given: give none, as the table exists", m.options.Table, m.key, k)
+	}
+	return nil
+}
+
+// surveyed is how many items are read before a table is created.
+const surveyed = 10_000
+
+// survey holds the first items against the key of a table that is to be created: a wrong one is noticed while there is none.
+func (m *importer) survey(ctx context.Context, key tableKey) error {
+	seen, left, enough := newRecentKeys(), surveyed, errors.New("enough")
+	for i := range m.folder.files {
+		f := &m.folder.files[i]
+		if f.ItemCount == 0 {
+			continue
+		}
+		path := m.folder.dataPath(f)
+		if err := m.verify(ctx, f, path); err != nil {
+			return err
+		}
+		_, err := readLines(ctx, path, func(number int, line string) error {
+			if left--; left < 0 {
+				return enough
+			}
+			_, err := m.request(path, number, line, key, seen)
+			return err
+		})
+		if errors.Is(err, enough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readImported reads a checkpoint, nil if there is none. A file that is anything else is left alone.
@@ -237,14 +289,7 @@ func (m *importer) writeAll(ctx context.Context) error {
 			continue
 		}
 		path := m.folder.dataPath(f)
-		err := verifyFile(ctx, path, f.MD5)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && m.folder.changes():
-			return fmt.Errorf("%w: the data of an incremental export is in the directory %s beside its own; copy that, too", err, dataDir)
-		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%w: the manifest names a file that is not here; copy the whole export, with its directory %s", err, dataDir)
-		}
-		if err != nil {
+		if err := m.verify(ctx, f, path); err != nil {
 			return err
 		}
 		items, err := m.writeFile(ctx, path, f.ItemCount)
@@ -261,6 +306,18 @@ func (m *importer) writeAll(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// verify compares a data file with its MD5.
+func (m *importer) verify(ctx context.Context, f *dataFile, path string) error {
+	err := verifyFile(ctx, path, f.MD5)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && m.folder.changes():
+		return fmt.Errorf("%w: the data of an incremental export is in the directory %s beside its own; copy that, too", err, dataDir)
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: the manifest names a file that is not here; copy the whole export, with its directory %s", err, dataDir)
+	}
+	return err
 }
 
 // batch is what one request writes.
@@ -306,9 +363,9 @@ func (m *importer) writeFile(ctx context.Context, path string, most int64) (item
 		if left--; left < 0 {
 			return fmt.Errorf("%s: it has more than the %d items that the manifest says: the manifest is damaged", path, most)
 		}
-		w, err := m.request(line)
+		w, err := m.request(path, number, line, m.key, m.recent)
 		if err != nil {
-			return wrongLine{err}
+			return err
 		}
 		if len(b.writes) == 0 {
 			b.first = number
@@ -332,13 +389,24 @@ func (m *importer) writeFile(ctx context.Context, path string, most int64) (item
 	return items, err
 }
 
-// request is the write that a line asks for.
-func (m *importer) request(line string) (types.WriteRequest, error) {
-	if m.folder.changes() {
-		return parseChange(line, m.keys)
+// request is the write that a line asks for, of a table with this key. Its key is none of those seen.
+func (m *importer) request(path string, number int, line string, key tableKey, seen *recentKeys) (types.WriteRequest, error) {
+	r, err := parseRow(line)
+	var w types.WriteRequest
+	if err == nil {
+		w, err = r.request(m.folder.changes(), key.names)
 	}
-	it, err := parseLine(line)
-	return types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}, err
+	if err != nil {
+		return w, wrongLine{err}
+	}
+	where := fmt.Sprintf("%s, line %d", path, number)
+	if err := key.check(&r); err != nil {
+		return w, fmt.Errorf("%s: %w", where, err)
+	}
+	if before := seen.add(key, &r, where); before != "" {
+		return w, fmt.Errorf("%s: its key is that of %s, and would replace it; the table with the key %v is not like the exported one: is a sort key missing (--sort)?", where, before, key)
+	}
+	return w, nil
 }
 
 // write writes a batch. It waits while the table throttles.
@@ -371,6 +439,7 @@ func (m *importer) write(ctx context.Context, b batch) error {
 			b.writes = left
 		}
 		if len(b.writes) > 0 {
+			m.wait(reason(err))
 			if err := rest(ctx, pause); err != nil {
 				return err
 			}
@@ -387,6 +456,17 @@ func (m *importer) tell(items int, units float64) {
 	defer m.mu.Unlock()
 	m.progress.Items += int64(items)
 	m.progress.Units += units
+	m.progress.Waiting = ""
+	if m.options.Progress != nil {
+		m.options.Progress(m.progress)
+	}
+}
+
+// wait tells that the table takes nothing at the moment.
+func (m *importer) wait(why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.progress.Waiting = why
 	if m.options.Progress != nil {
 		m.options.Progress(m.progress)
 	}

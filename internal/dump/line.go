@@ -46,26 +46,30 @@ func parseLine(line string) (Item, error) {
 	case err != nil:
 		return nil, err
 	case r.change:
-		return nil, errors.New("it is a line of an incremental export, which has changes instead of items")
+		return nil, errChange
 	}
 	return fields(r.item), nil
 }
 
-// parseChange reads the line of a change as the request that makes it. keys are the attributes of the table's key.
-func parseChange(line string, keys []string) (types.WriteRequest, error) {
-	r, err := parseRow(line)
+// request is the write that the row asks for. changes says whether it is of an incremental export, and keys are the attributes of the
+// table's key.
+func (r *row) request(changes bool, keys []string) (w types.WriteRequest, err error) {
 	switch {
-	case err != nil:
-		return types.WriteRequest{}, err
-	case !r.change:
-		return types.WriteRequest{}, errors.New("it has an item, but a line of an incremental export has the key of what has changed")
-	case !r.put:
-		return types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: fields(r.key)}}, nil
-	case !r.fits(keys):
-		return types.WriteRequest{}, errors.New("its Keys are not the key of its NewImage")
+	case !changes && r.change:
+		return w, errChange
+	case changes && !r.change:
+		return w, errors.New("it has an item, but a line of an incremental export has the key of what has changed")
+	case r.change && !r.put:
+		w.DeleteRequest = &types.DeleteRequest{Key: fields(r.key)}
+		return w, nil
+	case r.change && !r.fits(keys):
+		return w, errors.New("its Keys are not the key of its NewImage")
 	}
-	return types.WriteRequest{PutRequest: &types.PutRequest{Item: fields(r.item)}}, nil
+	w.PutRequest = &types.PutRequest{Item: fields(r.item)}
+	return w, nil
 }
+
+var errChange = errors.New("it is a line of an incremental export, which has changes instead of items")
 
 // fits reports whether the key is that of the item.
 func (r *row) fits(keys []string) bool {
