@@ -67,7 +67,7 @@ type Options struct {
 	StatusDelay time.Duration
 
 	// ShardDuration is the time after which a child replaces the open shard of
-	// a stream. Default: four hours, as in DynamoDB.
+	// a stream, at least 10 ms. Default: four hours, as in DynamoDB.
 	ShardDuration time.Duration
 
 	// IteratorLife is the time that a shard iterator can be used. Default: 15
@@ -178,6 +178,9 @@ func (o *Options) checkTimes() error {
 	} {
 		if t.value < 0 {
 			faults = append(faults, fmt.Errorf("option %s is %v: give a positive time, or zero for the default", t.name, t.value))
+		}
+		if t.name == "ShardDuration" && t.value > 0 && t.value < engine.ShortestShard {
+			faults = append(faults, fmt.Errorf("option ShardDuration is %v: give a time of at least %v", t.value, engine.ShortestShard))
 		}
 		if t.value > t.most {
 			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at most %v%s", t.name, t.value, t.most, t.word))

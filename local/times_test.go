@@ -35,6 +35,14 @@ func TestTimesAreChecked(t *testing.T) {
 	}
 }
 
+// Shards that begin in one millisecond have no order.
+func TestShardDurationIsChecked(t *testing.T) {
+	const want = "heatsink: option ShardDuration is 9ms: give a time of at least 10ms"
+	if _, err := local.New(local.Options{ShardDuration: 9 * time.Millisecond}); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // A transaction holds its table, so that it may not last for long.
 func TestTransactionTimeIsChecked(t *testing.T) {
 	for value, want := range map[time.Duration]string{

@@ -45,6 +45,9 @@ func (t *serveTimes) faults(f *pflag.FlagSet) error {
 		if flag.value < 0 || flag.value == 0 && !flag.none && f.Changed(flag.name) {
 			faults = append(faults, fmt.Errorf("--%s %v: want a positive time such as 30s; leave the flag out for the default", flag.name, flag.value))
 		}
+		if flag.name == "shard-duration" && flag.value > 0 && flag.value < engine.ShortestShard {
+			faults = append(faults, fmt.Errorf("--shard-duration %v: want a time of at least %v", flag.value, engine.ShortestShard))
+		}
 		if flag.value > flag.most {
 			faults = append(faults, fmt.Errorf("--%s %v: want a time of at most %v%s", flag.name, flag.value, flag.most, flag.word))
 		}

@@ -21,6 +21,10 @@ func TestServeRefusesTimes(t *testing.T) {
 			t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
 		}
 	}
+	_, stderr, code = command(t, "serve", "--addr", "127.0.0.1:0", "--shard-duration", "9ms")
+	if want := "--shard-duration 9ms: want a time of at least 10ms"; code == 0 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d, stderr %q; want %q", code, stderr, want)
+	}
 	// A token that is remembered for 292 years would overflow its date.
 	_, stderr, code = command(t, "serve", "--addr", "127.0.0.1:0", "--token-life", "2562047h")
 	if want := "--token-life 2562047h0m0s: want a time of at most 8760h0m0s, a year"; code == 0 || !strings.Contains(stderr, want) {

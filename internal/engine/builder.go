@@ -118,9 +118,9 @@ func (b *builder) attempt(ctx context.Context) (err error) {
 }
 
 // change changes the table's record, if the work is still the builder's: an index
-// can be removed while it is filled.
+// can be removed while it is filled, and so can its table.
 func (b *builder) change(ctx context.Context, edit func(*tableRecord, *store.Batch), done func(*table)) error {
-	return b.engine.changeFor(ctx, b.table.name, b.removing, func(t *table, batch *store.Batch) error {
+	err := b.engine.changeFor(ctx, b.table.name, b.removing, func(t *table, batch *store.Batch) error {
 		w := t.record.Work
 		if t != b.table || w == nil || w.Removing != b.removing || t.known(w.Index.IndexName) != b.index {
 			return errAbandoned
@@ -128,6 +128,10 @@ func (b *builder) change(ctx context.Context, edit func(*tableRecord, *store.Bat
 		edit(&t.record, batch)
 		return nil
 	}, done)
+	if gone := (*Error)(nil); errors.As(err, &gone) && gone.Type == TypeResourceNotFound {
+		return errAbandoned
+	}
+	return err
 }
 
 // begin makes writes maintain the index, if they do not yet.
@@ -211,11 +215,7 @@ func (b *builder) hold(ctx context.Context) error {
 	if err := t.lock.rlock(ctx); err != nil {
 		return fmt.Errorf("table %s: %w", t.name, err)
 	}
-	switch {
-	case t.dropped != nil:
-		t.release()
-		return t.dropped
-	case !b.index.filling:
+	if t.dropped != nil || !b.index.filling {
 		t.release()
 		return errAbandoned
 	}

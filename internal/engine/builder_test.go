@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -387,6 +388,25 @@ func TestRemoveIndexWhileItIsFilled(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// Work on an index ends with its table, and nobody hears of it: there is nothing wrong.
+func TestIndexWorkEndsWithItsTable(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		e, release := openHalted(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		updateTable(t, e, removeInput("tab", "idx"))
+		synctest.Wait()
+		if _, err := e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")}); err != nil {
+			t.Fatal(err)
+		}
+		release()
+		time.Sleep(3 * retryWait)
+		synctest.Wait()
+		if log.Len() > 0 {
+			t.Errorf("got a log of the work on an index that is gone:\n%s", &log)
+		}
+	})
 }
 
 func TestAddIndexRefuses(t *testing.T) {

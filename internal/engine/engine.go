@@ -90,6 +90,10 @@ type Options struct {
 // stay in memory and dates stay far from where they overflow.
 const LongestTime = 365 * 24 * time.Hour
 
+// ShortestShard is the least that Options.ShardDuration may be: shards are in order by
+// the millisecond in which they begin.
+const ShortestShard = 10 * time.Millisecond
+
 // LongestTransaction is the most that Options.TransactionTime may be: who waits for a
 // table, such as DeleteTable, waits for its transactions.
 const LongestTransaction = time.Minute

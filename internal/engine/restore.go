@@ -388,14 +388,16 @@ func chosen(asked []IndexInput, has bool, source []IndexDescription) (list []Ind
 	if !has {
 		return slices.Clone(source), nil
 	}
+	left := slices.Clone(source) // each index of the source becomes one at most
 	for i := range asked {
 		in := &asked[i]
-		at := slices.IndexFunc(source, func(x IndexDescription) bool { return x.like(in) })
+		at := slices.IndexFunc(left, func(x IndexDescription) bool { return x.like(in) })
 		if at < 0 {
 			return nil, invalid("Index %s does not match a secondary index that existed in the source table and cannot be created during the restore operation",
 				*in.IndexName)
 		}
-		x := source[at]
+		x := left[at]
+		left = slices.Delete(left, at, at+1)
 		x.IndexName = strings.Clone(*in.IndexName)
 		if p := in.ProvisionedThroughput; p != nil {
 			x.Provisioned = ThroughputDescription{Read: *p.Read, Write: *p.Write}

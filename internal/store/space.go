@@ -113,8 +113,8 @@ func (s *space) ask(what use) error {
 	if left >= need {
 		return nil
 	}
-	return fmt.Errorf("%w: the disk of %s has %s free, but %s must be free: free space on that disk, delete items or tables, or turn off point-in-time recovery; "+
-		"writes then succeed again, without a restart", ErrNoWrites, s.dir, size(left), size(need))
+	return fmt.Errorf("%w: the disk of %s has %s free, and %s more are needed: free space on that disk, delete items or tables, or turn off point-in-time recovery; "+
+		"writes then succeed again, without a restart", ErrNoWrites, s.dir, size(left), size(need-left))
 }
 
 // look asks the disk what is free.
@@ -158,8 +158,11 @@ func (s *space) tell(refused bool, left int64) {
 
 // size writes a number of bytes for people.
 func size(bytes int64) string {
-	if bytes >= 1<<30 {
+	switch {
+	case bytes >= 1<<30:
 		return fmt.Sprintf("%.1f GB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/(1<<20))
 	}
-	return fmt.Sprintf("%.1f MB", float64(max(bytes, 0))/(1<<20))
+	return fmt.Sprintf("%d KB", (max(bytes, 0)+1023)>>10)
 }

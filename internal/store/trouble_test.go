@@ -300,7 +300,7 @@ func TestStartMakesRoomForItself(t *testing.T) {
 		}
 		return nil
 	}))})
-	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "0.5 MB are free") {
+	if !errors.Is(err, ErrFull) || !strings.Contains(err.Error(), "512 KB are free") {
 		t.Errorf("got %v, want %v and how much is free", err, ErrFull)
 	}
 	if !seen {

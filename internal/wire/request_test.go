@@ -357,3 +357,16 @@ func TestTheEngineMayKeepWhatItIsGiven(t *testing.T) {
 	}
 	same(t, first, &engine.PutItemInput{TableName: new("first"), Item: item(t, `{"pk":{"S":"first"},"l":{"L":[{"S":"first"}]}}`), HasItem: true})
 }
+
+// A time beyond all that can be counted stays one of the future or of the past.
+func TestReadTimes(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		future bool
+	}{{"1e15", true}, {"1e17", true}, {"9e18", true}, {"1e25", true}, {"1e308", true}, {"-1e25", false}, {"0", false}} {
+		got := decoded(t, (*request).getShardIterator, `{"Timestamp":`+c.text+`}`)
+		if got.Timestamp.After(time.Now()) != c.future {
+			t.Errorf("%s: got %v", c.text, got.Timestamp)
+		}
+	}
+}

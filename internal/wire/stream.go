@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"time"
-
 	"github.com/heatsink-go/heatsink/internal/engine"
 	"github.com/heatsink-go/heatsink/internal/jsonpull"
 )
@@ -68,7 +66,7 @@ func (r *request) getShardIterator(in *engine.GetShardIteratorInput) *engine.Req
 		case "SequenceNumber":
 			in.SequenceNumber = r.optString()
 		case "Timestamp":
-			in.Timestamp = new(time.UnixMilli(int64(r.DoubleOf(&dateType) * 1000)))
+			in.Timestamp = r.optTime()
 		default:
 			r.Skip()
 		}
