@@ -38,6 +38,11 @@ func (e *Engine) BatchGetItem(ctx context.Context, in *BatchGetItemInput) (*Batc
 	if g.refusal != nil && !g.processed {
 		return nil, throttled(g.refusal)
 	}
+	if slices.ContainsFunc(in.Tables, func(b BatchGetTable) bool { return b.ConsistentRead }) {
+		if err := e.store.AwaitDurable(); err != nil {
+			return nil, err
+		}
+	}
 	return &g.out, nil
 }
 
@@ -340,7 +345,7 @@ func (e *Engine) runBatch(ctx context.Context, writes []*write) (turnedAway map[
 	turnedAway = map[*write]bool{}
 	b, err := e.runAll(ctx, writes, turnedAway)
 	if err != nil {
-		return nil, err
+		return nil, e.refuse(err)
 	}
 	return turnedAway, b.Wait()
 }

@@ -191,6 +191,9 @@ func (e *Engine) getItem(ctx context.Context, t *table, item attr.Item, p *expr.
 	if found {
 		out, err = project(raw, p)
 	}
+	if err == nil && consistent {
+		err = e.store.AwaitDurable()
+	}
 	return out, spent, err
 }
 

@@ -276,6 +276,11 @@ func (e *Engine) readTable(ctx context.Context, t *table, r *read, bound func(*r
 		}
 	}
 	e.settlePage(ctx, r, r.finish())
+	if r.in.ConsistentRead {
+		if err := e.store.AwaitDurable(); err != nil {
+			return nil, err
+		}
+	}
 	return &r.out, nil
 }
 

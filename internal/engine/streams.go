@@ -307,7 +307,10 @@ func (e *Engine) readRecords(ctx context.Context, s *stream, i iterator, limit i
 		i.position, i.oldest, i.issued = next, false, now
 		out.NextIterator = i.String()
 	}
-	return out, nil
+	if len(out.Records) == 0 {
+		return out, nil
+	}
+	return out, e.store.AwaitDurable()
 }
 
 // collect adds the shard's records from the iterator's place up to end to an

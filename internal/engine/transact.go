@@ -232,6 +232,8 @@ func (e *Engine) runTransaction(ctx context.Context, writes []*write, token *str
 	b, err := e.runTogether(ctx, writes, token, &left)
 	if err == nil {
 		err = b.Wait()
+	} else {
+		err = e.refuse(err)
 	}
 	if left != nil {
 		return left
@@ -487,7 +489,7 @@ func (e *Engine) transactGet(ctx context.Context, in *TransactGetItemsInput, get
 		spent.add(gets[i].table.name, bill{table: gets[i].units})
 	}
 	out.ConsumedCapacity = spent.consumed(in.ConsumedCapacity, readCapacity)
-	return out, nil
+	return out, e.store.AwaitDurable()
 }
 
 // readGets reads the items as of one moment, nil where there is none, and returns

@@ -467,9 +467,17 @@ func streamsOf(writes []*write) []*stream {
 func (e *Engine) run(ctx context.Context, w *write) error {
 	b, err := e.runOne(ctx, w)
 	if err != nil {
-		return err
+		return e.refuse(err)
 	}
 	return b.Wait() // others may write the item while this one waits for the disk
+}
+
+// refuse returns the error of a write once what it says of stored items is durable.
+func (e *Engine) refuse(err error) error {
+	if answer := (*Error)(nil); errors.As(err, &answer) {
+		return cmp.Or(e.store.AwaitDurable(), err)
+	}
+	return err
 }
 
 // runOne runs a write under its item's lock.

@@ -57,6 +57,7 @@ func (b *Batch) Apply() error {
 	apply, sync := b.store.db.Apply, pebble.NoSync
 	if b.store.durable {
 		apply, sync = b.store.db.ApplyNoSyncWait, pebble.Sync
+		b.store.pending.Add(1)
 		if b.b.Empty() {
 			// Nothing to write is an answer too, to someone who saw what others
 			// wrote. A record without content, which Pebble would not make of an
@@ -66,6 +67,9 @@ func (b *Batch) Apply() error {
 	}
 	writes, bytes := b.b.Count(), b.b.Len()
 	if err := apply(b.b, sync); err != nil {
+		if b.store.durable {
+			b.store.pending.Add(-1)
+		}
 		b.Discard()
 		return err
 	}
@@ -119,6 +123,7 @@ func (b *Batch) Wait() error {
 		if err := b.b.SyncWait(); err != nil {
 			fatal(b.store.logger, fmt.Sprint("write the log: ", err))
 		}
+		b.store.pending.Add(-1)
 	}
 	err := b.b.Close()
 	b.b = nil

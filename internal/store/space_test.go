@@ -135,7 +135,7 @@ func TestRefusalSaysWhatToDo(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was not refused")
 	}
-	for _, want := range []string{s.space.dir, "3.0 MB free", "100.0 MB", "free space on that disk", "turn off point-in-time recovery", "without a restart"} {
+	for _, want := range []string{s.space.dir, "3.0 MB free", "97.0 MB more are needed", "free space on that disk", "turn off point-in-time recovery", "without a restart"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("it does not say %q: %v", want, err)
 		}

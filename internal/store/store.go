@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -57,6 +58,8 @@ type Store struct {
 	space   *space
 	ram     *ram   // nil in a directory
 	table   uint64 // the size of a memtable, in bytes
+
+	pending atomic.Int64 // batches that may be visible and are not durable yet; see AwaitDurable
 }
 
 // Pebble takes the memory of its memtables, of which there may be several at a
