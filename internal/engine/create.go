@@ -153,8 +153,8 @@ func (in *CreateTableInput) describe(region, account string, now time.Time) Tabl
 		KeySchema:            in.KeySchema,
 		OnDemand:             in.OnDemandThroughput.orNil(),
 		DeletionProtection:   in.DeletionProtection != nil && *in.DeletionProtection,
-		SSEEnabled:           in.SSEEnabled != nil && *in.SSEEnabled,
 	}
+	d.encrypt(in.Encryption)
 	sortDefinitions(d.AttributeDefinitions)
 	if in.TableClass != nil {
 		d.TableClass = *in.TableClass
@@ -224,7 +224,5 @@ func (x *IndexInput) describe(tableARN string) IndexDescription {
 func newUUID() string {
 	var u [16]byte
 	_, _ = rand.Read(u[:]) // never fails
-	u[6] = u[6]&0x0F | 0x40
-	u[8] = u[8]&0x3F | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return formatUUID(u)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ type RestoreInput struct {
 	HasGlobalIndexes      bool
 	LocalIndexes          []IndexInput
 	HasLocalIndexes       bool
-	SSEEnabled            *bool
+	Encryption            *Encryption
 }
 
 // restoring returns a table that is being restored from what is asked for, or nil.
@@ -169,7 +170,7 @@ func (in *RestoreInput) validate(c *constraints) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	return in.check()
+	return cmp.Or(in.check(), in.Encryption.check())
 }
 
 // capacity checks a provisioned throughput, if there is one.
@@ -287,9 +288,10 @@ func (in *RestoreInput) describe(source *TableDescription, region, account strin
 		AttributeDefinitions: slices.Clone(source.AttributeDefinitions),
 		KeySchema:            slices.Clone(source.KeySchema),
 		SSEEnabled:           source.SSEEnabled,
+		SSEKey:               source.SSEKey,
 	}
-	if in.SSEEnabled != nil {
-		d.SSEEnabled = *in.SSEEnabled
+	if in.Encryption != nil {
+		d.encrypt(in.Encryption)
 	}
 	if err := in.bill(&d, source); err != nil {
 		return d, err

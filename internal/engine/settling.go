@@ -14,6 +14,7 @@ type settling struct {
 	stream  string   // ENABLE or DISABLE; empty: not the stream
 	label   string   // the stream's
 	indexes []string // those whose throughput changes
+	sse     bool     // encryption
 }
 
 // settles are the changes that show as going on.
@@ -36,7 +37,7 @@ func (e *Engine) settle(t *table, in *UpdateTableInput) {
 	if e.options.StatusDelay == 0 {
 		return
 	}
-	s := settling{until: time.Now().Add(e.options.StatusDelay), iops: in.ProvisionedThroughput != nil || in.BillingMode != nil}
+	s := settling{until: time.Now().Add(e.options.StatusDelay), iops: in.ProvisionedThroughput != nil || in.BillingMode != nil, sse: in.Encryption != nil}
 	if in.Stream != nil {
 		s.stream, s.label = "DISABLE", t.record.Description.LatestStreamLabel
 		if *in.Stream.Enabled {
@@ -48,7 +49,7 @@ func (e *Engine) settle(t *table, in *UpdateTableInput) {
 			s.indexes = append(s.indexes, *u.Update.IndexName)
 		}
 	}
-	if s.iops || s.stream != "" || s.indexes != nil {
+	if s.iops || s.stream != "" || s.indexes != nil || s.sse {
 		t.settling = append(t.settles(), s)
 	}
 }
@@ -59,6 +60,7 @@ func (d *TableDescription) settling(list []settling) {
 		if s.iops || s.stream != "" {
 			d.Status = "UPDATING"
 		}
+		d.SSEChanging = d.SSEChanging || s.sse
 		for i := range d.GlobalIndexes {
 			if x := &d.GlobalIndexes[i]; x.Status == "ACTIVE" && slices.Contains(s.indexes, x.IndexName) {
 				x.Status = "UPDATING"

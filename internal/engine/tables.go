@@ -307,12 +307,14 @@ func (e *Engine) dropItems(t *table, b *store.Batch, now time.Time) (kept *backu
 }
 
 // deleting turns a description into that of a table that is being deleted, of
-// which the service does not tell its keys, its indexes and when it was created.
+// which the service does not tell its keys, its indexes, its warm throughput and when
+// it was created.
 func (d *TableDescription) deleting() {
 	d.Status = "DELETING"
 	d.Created = time.Time{}
 	d.KeySchema, d.AttributeDefinitions = nil, nil
 	d.LocalIndexes, d.GlobalIndexes = nil, nil
+	d.Warm = WarmThroughput{}
 }
 
 // forget makes a table unknown that is no longer stored. The caller holds it for
