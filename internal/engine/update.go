@@ -37,7 +37,7 @@ func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableD
 		return err
 	}, func(t *table) {
 		e.happened(t, &a)
-		e.settle(t, in)
+		e.settle(t, in, d)
 	})
 	if err != nil {
 		a.discard()
