@@ -54,7 +54,7 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 }
 
 func errTooManyTables() *Error {
-	return errorf(TypeLimitExceeded, "Subscriber limit exceeded: The number of tables exceeds the account's limit of %d", maxTables)
+	return errorf(TypeLimitExceeded, "Subscriber limit exceeded: There is a limit of %d tables per subscriber", maxTables)
 }
 
 // create makes the table, stores it and makes it known.
