@@ -618,6 +618,8 @@ func TestStatusDelayOfTables(t *testing.T) {
 		wantError(t, put(), TypeResourceNotFound, "Requested resource not found")
 		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("tab", "pk:S"))), TypeResourceInUse, created)
 		wantError(t, errorOf(e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")})), TypeResourceInUse, created)
+		wantError(t, errorOf(e.DescribeTimeToLive(t.Context(), &TableInput{TableName: new("tab")})), TypeValidation,
+			"Cannot describe time to live while table is in CREATING state: Current table state is CREATING")
 		wantError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})), TypeResourceInUse, created)
 		time.Sleep(time.Nanosecond)
 		wantStates(t, describeTable(t, e, "tab"), "ACTIVE idx=ACTIVE")

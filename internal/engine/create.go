@@ -34,6 +34,9 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 	e.mu.RLock()
 	old, count := e.tables[name], len(e.tables)
 	e.mu.RUnlock()
+	if old != nil && old.restoring.Load() != nil {
+		return nil, inUse("Table is being used: %s", name)
+	}
 	if old != nil && old.creating() {
 		return nil, errBeingCreated(name)
 	}

@@ -176,6 +176,8 @@ func TestStatusDelayOfDeletion(t *testing.T) {
 		wantError(t, errorOf(e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")})), TypeResourceInUse, deleted)
 		wantError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})), TypeResourceInUse, deleted)
 		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("tab", "pk:S"))), TypeResourceInUse, "Table already exists: tab")
+		wantError(t, errorOf(e.DescribeTimeToLive(t.Context(), &TableInput{TableName: new("tab")})), TypeValidation,
+			"Cannot describe time to live while table is in DELETING state: Current table state is DELETING")
 		if got := list(); !slices.Equal(got, []string{"tab"}) {
 			t.Errorf("got tables %v, want tab", got)
 		}
