@@ -49,3 +49,10 @@ module("test.pylib.connect_options", add_host_option=lambda parser: parser.addop
 import test.alternator.util  # noqa: E402  of the checkout
 
 test.alternator.util.is_aws = lambda dynamodb: True
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.get_closest_marker("skip_env") or item.get_closest_marker("skip_bug"):
+            item.add_marker(pytest.mark.skip(reason="as its mark says, which the test framework of Scylla reads"))
