@@ -29,6 +29,8 @@ REQUESTS ?= 100000
 ITEMS    ?= 10000000
 ALTERNATOR ?=
 DYNALITE ?=
+MOTO     ?=
+LOCALSTACK ?=
 PYTHON   ?= python3
 SUITE    ?=
 ONLY     ?=
@@ -191,9 +193,9 @@ proof-first-contact: ## measure what a newcomer sees: heatsink beside hand-made 
 
 # DynamoDB Local and dynoxide are downloaded once. A peer that is not to be had, such as DynamoDB Local without a JVM, is "not run".
 .PHONY: proof-engine
-proof-engine: ## measure that the engine answers as DynamoDB does (20 minutes: SUITE=DIR of the public suite, ALTERNATOR=DIR and DYNALITE=DIR of others, REQUESTS=100000 beside its peers, ITEMS=10000000 for scale, ONLY=suite)
+proof-engine: ## measure that the engine answers as DynamoDB does (20 minutes: SUITE=DIR of the public suite, ALTERNATOR=DIR, DYNALITE=DIR, MOTO=DIR and LOCALSTACK=DIR of others, REQUESTS=100000 beside its peers, ITEMS=10000000 for scale, ONLY=suite)
 	@if command -v npm >/dev/null; then $(MAKE) -s $(PEERS)/node_modules/.package-lock.json; fi
-	@go run ./internal/proof/engine -suite '$(SUITE)' -alternator '$(ALTERNATOR)' -dynalite '$(DYNALITE)' -python '$(PYTHON)' -peers '$(PEERS)' -requests '$(REQUESTS)' -items '$(ITEMS)' -seed '$(SEED)' -only '$(ONLY)'
+	@go run ./internal/proof/engine -suite '$(SUITE)' -alternator '$(ALTERNATOR)' -dynalite '$(DYNALITE)' -moto '$(MOTO)' -localstack '$(LOCALSTACK)' -python '$(PYTHON)' -peers '$(PEERS)' -requests '$(REQUESTS)' -items '$(ITEMS)' -seed '$(SEED)' -only '$(ONLY)'
 
 .PHONY: soak
 soak: ## long runs: SEEDS=100000 of the ledger's simulator, all interleavings of moves, MOVES=20 seeds of moves, models 1000 times, SOAK=5m of everything at once on the engine, KILLS=500 of processes during moves

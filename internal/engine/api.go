@@ -414,7 +414,7 @@ type CreateTableInput struct {
 	Stream                *StreamSpecification
 	TableClass            *string
 	DeletionProtection    *bool
-	SSEEnabled            *bool
+	Encryption            *Encryption
 	Tags                  []Tag
 }
 
@@ -432,6 +432,7 @@ type UpdateTableInput struct {
 	Stream                *StreamSpecification
 	TableClass            *string
 	DeletionProtection    *bool
+	Encryption            *Encryption
 }
 
 // IndexUpdate is one element of GlobalSecondaryIndexUpdates. Exactly one of the
@@ -513,7 +514,9 @@ type TableDescription struct {
 	TableClass           string
 	TableClassChanged    time.Time
 	DeletionProtection   bool
-	SSEEnabled           bool
+	SSEEnabled           bool            // encrypted with a key of KMS
+	SSEKey               string          `json:",omitempty"` // that key's ARN
+	SSEChanging          bool            `json:"-"`          // shows as being encrypted anew
 	Restore              *RestoreSummary `json:",omitempty"` // of a table that is being restored; nil: of no other
 }
 

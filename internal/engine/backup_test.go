@@ -95,6 +95,14 @@ func TestChangesBesideARestore(t *testing.T) {
 			t.Errorf("while it is restored, the table is %+v", d)
 		}
 		get := &GetItemInput{TableName: new("new"), Key: fields("pk", "a"), HasKey: true}
+		const missing = "Requested resource not found: Table: new not found"
+		wantError(t, errorOf(e.DescribeTimeToLive(t.Context(), &TableInput{TableName: new("new")})), TypeResourceNotFound, missing)
+		wantError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("new"), DeletionProtection: new(true)})),
+			TypeResourceNotFound, missing)
+		wantError(t, errorOf(e.UpdateContinuousBackups(t.Context(), &UpdateContinuousBackupsInput{TableName: new("new"), HasSpec: true, Enabled: new(true)})),
+			TypeTableNotFound, "Table not found: new")
+		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("new", "pk:S"))), TypeResourceInUse,
+			"Attempt to change a resource which is still in use: Table is being used: new")
 		wantError(t, errorOf(e.GetItem(t.Context(), get)), TypeResourceNotFound, "Requested resource not found")
 		wantError(t, restoreBackup(e, arn, "more"), TypeBackupInUse, "Backup is being used to restore another table: "+arn)
 		wantError(t, restoreLatest(e, "tab", "new"), TypeTableInUse, "Table: new is already being restored from backup: "+arn)

@@ -260,7 +260,7 @@ func (e *Engine) DeleteBackup(ctx context.Context, in *BackupInput) (*Backup, er
 	case err != nil:
 		return nil, err
 	case b.Type == systemBackup:
-		return nil, invalid("User is not allowed to delete the system backup with arn %s. It will automatically expire on %s",
+		return nil, invalidRequest("User is not allowed to delete the system backup with arn %s. It will automatically expire on %s",
 			b.ARN, b.Expires.Format(time.RFC3339))
 	case !b.Whole:
 		return nil, errorf(TypeBackupInUse, "Backup is being created: %s", b.ARN)
@@ -324,7 +324,7 @@ func (in *ListBackupsInput) validate() error {
 		return err
 	}
 	if in.From != nil && in.To != nil && in.From.After(*in.To) {
-		return invalid("Time range lower bound must be less than or equal to upper bound")
+		return invalidParameter("Time range lower bound must be less than or equal to upper bound")
 	}
 	return in.check()
 }

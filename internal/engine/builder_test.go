@@ -516,14 +516,18 @@ func TestAddIndexBeyondQuota(t *testing.T) {
 	createTable(t, e, newTableInput("tab", "pk:S").provisioned(5, 5))
 	in := addInput("tab", "idx", "a:S")
 	in.IndexUpdates[0].Create.ProvisionedThroughput = units(3, 1_000_000)
-	_, err := e.UpdateTable(t.Context(), in)
-	var got *Error
-	if !errors.As(err, &got) || got.Type != TypeLimitExceeded {
-		t.Errorf("got %v, want %s", err, TypeLimitExceeded)
-	}
+	const refer = " Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
+	wantError(t, errorOf(e.UpdateTable(t.Context(), in)), TypeLimitExceeded, "The requested WriteCapacityUnits for index idx, 1000000, "+
+		"is above the per index maximum for the account in us-east-1. Per index maximum: 40000."+refer)
 	wantStates(t, describeTable(t, e, "tab"), "ACTIVE")
-	if got := e.account.Provisioned(); got.Write != 5 {
-		t.Errorf("got %+v provisioned in all, want 5 writes", got)
+	wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("other", "pk:S").provisioned(40_001, 1))), TypeLimitExceeded,
+		"The requested ReadCapacityUnits, 40001, is above the per table maximum for the account in us-east-1. Per table maximum: 40000."+refer)
+	createTable(t, e, newTableInput("first", "pk:S").provisioned(40_000, 1))
+	wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("second", "pk:S").provisioned(40_000, 1))), TypeLimitExceeded,
+		"This request would have caused the ReadCapacityUnits limit to be exceeded for the account in us-east-1. "+
+			"Current ReadCapacityUnits reserved by the account: 40005. Limit: 80000. Requested: 40000."+refer)
+	if got := e.account.Provisioned(); got.Write != 6 {
+		t.Errorf("got %+v provisioned in all, want 6 writes", got)
 	}
 }
 
@@ -618,6 +622,8 @@ func TestStatusDelayOfTables(t *testing.T) {
 		wantError(t, put(), TypeResourceNotFound, "Requested resource not found")
 		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("tab", "pk:S"))), TypeResourceInUse, created)
 		wantError(t, errorOf(e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")})), TypeResourceInUse, created)
+		wantError(t, errorOf(e.DescribeTimeToLive(t.Context(), &TableInput{TableName: new("tab")})), TypeValidation,
+			"Cannot describe time to live while table is in CREATING state: Current table state is CREATING")
 		wantError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})), TypeResourceInUse, created)
 		time.Sleep(time.Nanosecond)
 		wantStates(t, describeTable(t, e, "tab"), "ACTIVE idx=ACTIVE")

@@ -34,6 +34,9 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 	e.mu.RLock()
 	old, count := e.tables[name], len(e.tables)
 	e.mu.RUnlock()
+	if old != nil && old.restoring.Load() != nil {
+		return nil, inUse("Table is being used: %s", name)
+	}
 	if old != nil && old.creating() {
 		return nil, errBeingCreated(name)
 	}
@@ -54,7 +57,7 @@ func (e *Engine) CreateTable(ctx context.Context, in *CreateTableInput) (*TableD
 }
 
 func errTooManyTables() *Error {
-	return errorf(TypeLimitExceeded, "Subscriber limit exceeded: The number of tables exceeds the account's limit of %d", maxTables)
+	return errorf(TypeLimitExceeded, "Subscriber limit exceeded: There is a limit of %d tables per subscriber", maxTables)
 }
 
 // create makes the table, stores it and makes it known.
@@ -153,8 +156,8 @@ func (in *CreateTableInput) describe(region, account string, now time.Time) Tabl
 		KeySchema:            in.KeySchema,
 		OnDemand:             in.OnDemandThroughput.orNil(),
 		DeletionProtection:   in.DeletionProtection != nil && *in.DeletionProtection,
-		SSEEnabled:           in.SSEEnabled != nil && *in.SSEEnabled,
 	}
+	d.encrypt(in.Encryption)
 	sortDefinitions(d.AttributeDefinitions)
 	if in.TableClass != nil {
 		d.TableClass = *in.TableClass
@@ -224,7 +227,5 @@ func (x *IndexInput) describe(tableARN string) IndexDescription {
 func newUUID() string {
 	var u [16]byte
 	_, _ = rand.Read(u[:]) // never fails
-	u[6] = u[6]&0x0F | 0x40
-	u[8] = u[8]&0x3F | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return formatUUID(u)
 }

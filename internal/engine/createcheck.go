@@ -38,6 +38,7 @@ func (in *CreateTableInput) validate() error {
 		in.checkGlobalIndexes,
 		in.checkIndexesTogether,
 		func() error { return in.Stream.checkNew() },
+		func() error { return in.Encryption.check() },
 		func() error { return checkTags(in.Tags) },
 	} {
 		if err := check(); err != nil {
@@ -63,6 +64,7 @@ func (in *CreateTableInput) constrain(c *constraints) {
 		c.newIndex(fmt.Sprintf("localSecondaryIndexes.%d.member", i+1), &in.LocalIndexes[i], 2)
 	}
 	c.stream(in.Stream)
+	c.encryption("sSESpecification", in.Encryption)
 	c.tags(in.Tags)
 }
 

@@ -97,6 +97,11 @@ func errorf(typ, format string, args ...any) *Error {
 // invalid is a ValidationException.
 func invalid(format string, args ...any) *Error { return errorf(TypeValidation, format, args...) }
 
+// invalidRequest is what backups, restores and point-in-time recovery refuse.
+func invalidRequest(format string, args ...any) *Error {
+	return invalid("Invalid Request: "+format, args...)
+}
+
 // invalidParameter is the commonest family of ValidationExceptions.
 func invalidParameter(format string, args ...any) *Error {
 	return invalid("One or more parameter values were invalid: "+format, args...)

@@ -156,11 +156,28 @@ func (x *index) dropPartitions() {
 	}
 }
 
+// quotaError returns the answer to a request of more capacity than a quota allows.
 func quotaError(err error) error {
-	if errors.Is(err, partition.ErrQuota) {
-		return errorf(TypeLimitExceeded, "Subscriber limit exceeded: %v", err)
+	var q *partition.QuotaError
+	if !errors.As(err, &q) {
+		return err
 	}
-	return err
+	units := "ReadCapacityUnits"
+	if q.Writes {
+		units = "WriteCapacityUnits"
+	}
+	region := strings.Split(q.Resource, ":")[3]
+	const refer = "Refer to the Amazon DynamoDB Developer Guide for current limits and how to request higher limits."
+	if q.Account {
+		return errorf(TypeLimitExceeded, "This request would have caused the %s limit to be exceeded for the account in %s. "+
+			"Current %s reserved by the account: %d. Limit: %d. Requested: %d. "+refer, units, region, units, q.Reserved, q.Quota, q.Requested)
+	}
+	of, kind := "", "table"
+	if _, index, found := strings.Cut(q.Resource, "/index/"); found {
+		of, kind = " for index "+index, "index"
+	}
+	return errorf(TypeLimitExceeded, "The requested %s%s, %d, is above the per %s maximum for the account in %s. Per %s maximum: %d. "+refer,
+		units, of, q.Requested, kind, region, kind, q.Quota)
 }
 
 // capacity is what the description says of the table or one of its indexes. A

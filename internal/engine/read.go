@@ -71,7 +71,7 @@ func (e *Engine) Query(ctx context.Context, in *ReadInput) (*ReadOutput, error) 
 		return nil, err
 	}
 	if err := r.checkSelect(); err != nil {
-		return nil, err
+		return nil, invalid("1 validation error detected: %s", err.Message) // no Scan says so
 	}
 	var err error
 	if r.terms, err = r.key.Terms(); err != nil {
@@ -201,7 +201,7 @@ func (r *read) parseKey() (err error) {
 }
 
 // checkSelect checks Select against the request's other parameters.
-func (r *read) checkSelect() error {
+func (r *read) checkSelect() *Error {
 	switch in := r.in; {
 	case in.Select == "ALL_PROJECTED_ATTRIBUTES" && in.IndexName == nil && r.projection == nil:
 		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName") // says a Scan, too

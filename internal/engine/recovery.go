@@ -280,7 +280,7 @@ func (in *UpdateContinuousBackupsInput) validate() error {
 		return err
 	}
 	if in.Days != nil && !*in.Enabled {
-		return invalidParameter("RecoveryPeriodInDays cannot be given when PointInTimeRecoveryEnabled is false")
+		return invalidRequest("Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery.")
 	}
 	return in.check()
 }

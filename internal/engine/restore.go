@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ type RestoreInput struct {
 	HasGlobalIndexes      bool
 	LocalIndexes          []IndexInput
 	HasLocalIndexes       bool
-	SSEEnabled            *bool
+	Encryption            *Encryption
 }
 
 // restoring returns a table that is being restored from what is asked for, or nil.
@@ -118,10 +119,10 @@ func (in *RestoreInput) source() (string, error) {
 	case in.SourceTableARN != nil && nameOf(*in.SourceTableARN) == *in.SourceTableARN:
 		return "", invalid("sourceTableArn is not a valid ARN")
 	case in.At != nil && in.Latest:
-		return "", invalid("Invalid Request: Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore request. " +
+		return "", invalidRequest("Both RestoreDateTime and UseLatestRestorableTime cannot be set for point-in-time restore request. " +
 			"Please specify one of them")
 	case in.At == nil && !in.Latest:
-		return "", invalid("Invalid Request: Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both")
+		return "", invalidRequest("Either one of RestoreDateTime or UseLatestRestorableTime must be specified, but not both")
 	case in.SourceTableARN != nil:
 		return nameOf(*in.SourceTableARN), nil
 	}
@@ -169,7 +170,7 @@ func (in *RestoreInput) validate(c *constraints) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	return in.check()
+	return cmp.Or(in.check(), in.Encryption.check())
 }
 
 // capacity checks a provisioned throughput, if there is one.
@@ -270,7 +271,7 @@ func (e *Engine) checkTarget(name string) error {
 	case count >= maxTables:
 		return errTooManyTables()
 	case restores >= maxCopies:
-		return errorf(TypeLimitExceeded, "Subscriber limit exceeded: Only %d restore operations can be in progress at the same time", maxCopies)
+		return errorf(TypeLimitExceeded, "Subscriber limit exceeded: Only %d restore operations can be done simultaneously", maxCopies)
 	}
 	return nil
 }
@@ -287,9 +288,10 @@ func (in *RestoreInput) describe(source *TableDescription, region, account strin
 		AttributeDefinitions: slices.Clone(source.AttributeDefinitions),
 		KeySchema:            slices.Clone(source.KeySchema),
 		SSEEnabled:           source.SSEEnabled,
+		SSEKey:               source.SSEKey,
 	}
-	if in.SSEEnabled != nil {
-		d.SSEEnabled = *in.SSEEnabled
+	if in.Encryption != nil {
+		d.encrypt(in.Encryption)
 	}
 	if err := in.bill(&d, source); err != nil {
 		return d, err
@@ -315,10 +317,13 @@ func (in *RestoreInput) describe(source *TableDescription, region, account strin
 	for i := range in.GlobalIndexes {
 		x := &in.GlobalIndexes[i]
 		if d.onDemand() && x.ProvisionedThroughput != nil {
-			return d, invalidParameter("ProvisionedThroughput should not be specified for index: %s when BillingMode is PAY_PER_REQUEST", *x.IndexName)
+			return d, in.errProvisionedOverride(" for index " + *x.IndexName)
 		}
-		of := "index : " + *x.IndexName
-		if err := checkNewMaximum(x.OnDemandThroughput.orNil(), d.onDemand(), " for "+of, of); err != nil {
+		most := x.OnDemandThroughput.orNil()
+		if most != nil && !d.onDemand() {
+			return d, errMaximumOverride(most, " for index "+*x.IndexName)
+		}
+		if err := most.checkOverride(); err != nil {
 			return d, err
 		}
 	}
@@ -340,17 +345,17 @@ func (in *RestoreInput) bill(d, source *TableDescription) error {
 	most, p := in.OnDemandThroughput.orNil(), in.ProvisionedThroughput
 	switch {
 	case !d.onDemand() && most != nil:
-		return invalid("Cannot override OnDemandThroughput unless BillingMode is PAY_PER_REQUEST")
+		return errMaximumOverride(most, "")
 	case d.onDemand() && p != nil:
-		return invalid("Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED")
+		return in.errProvisionedOverride("")
 	case !d.onDemand() && source.onDemand() && p == nil:
-		return invalid("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED")
+		return invalidRequest("Must override ProvisionedThroughput if BillingMode is overridden to PROVISIONED")
 	}
 	if d.onDemand() {
 		d.BillingModeChanged = d.Created
 		d.OnDemand = source.OnDemand
 		if most != nil {
-			if err := checkNewMaximum(most, true, "", "table"); err != nil {
+			if err := most.checkOverride(); err != nil {
 				return err
 			}
 			d.OnDemand = source.OnDemand.merge(most, true)
@@ -376,9 +381,32 @@ func (d *TableDescription) billRestored(x *IndexDescription) error {
 	x.OnDemand = nil
 	x.Provisioned = ThroughputDescription{Read: x.Provisioned.Read, Write: x.Provisioned.Write}
 	if x.Provisioned.Read == 0 || x.Provisioned.Write == 0 {
-		return invalidParameter("ProvisionedThroughput must be specified for index: %s", x.IndexName)
+		return invalidRequest("Must specify provisioned throughput for index %s", x.IndexName)
 	}
 	x.Warm = WarmThroughput{Read: x.Provisioned.Read, Write: x.Provisioned.Write, Status: "ACTIVE"}
+	return nil
+}
+
+// errProvisionedOverride says that a table on demand, or an index of one, gets no throughput.
+func (in *RestoreInput) errProvisionedOverride(of string) error {
+	if in.BillingMode != nil {
+		return invalidRequest("Cannot override ProvisionedThroughput if BillingMode is overridden to PAY_PER_REQUEST%s", of)
+	}
+	return invalidRequest("Cannot override ProvisionedThroughput unless BillingMode is PROVISIONED%s", of)
+}
+
+// errMaximumOverride says that a table that is not on demand, or an index of one, gets no maximum.
+func errMaximumOverride(most *Throughput, of string) error {
+	return invalidRequest("Cannot override %s for OnDemandThroughput unless BillingModeOverride is PAY_PER_REQUEST%s", most.maximum()[0].name, of)
+}
+
+// checkOverride checks the maximum of a restored table or index, which is worded differently for others.
+func (t *Throughput) checkOverride() error {
+	for _, m := range t.maximum() {
+		if m.value == 0 || m.value < -1 {
+			return invalidRequest("Requested %s for OnDemandThroughput is outside of valid range", m.name)
+		}
+	}
 	return nil
 }
 
@@ -393,7 +421,7 @@ func chosen(asked []IndexInput, has bool, source []IndexDescription) (list []Ind
 		in := &asked[i]
 		at := slices.IndexFunc(left, func(x IndexDescription) bool { return x.like(in) })
 		if at < 0 {
-			return nil, invalid("Index %s does not match a secondary index that existed in the source table and cannot be created during the restore operation",
+			return nil, invalidRequest("Index %s does not match a secondary index that existed in the source table and cannot be created during the restore operation",
 				*in.IndexName)
 		}
 		x := left[at]

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -14,6 +15,8 @@ type settling struct {
 	stream  string   // ENABLE or DISABLE; empty: not the stream
 	label   string   // the stream's
 	indexes []string // those whose throughput changes
+	sse     bool     // encryption
+	class   string   // the new table class; empty: not the class
 }
 
 // settles are the changes that show as going on.
@@ -30,13 +33,16 @@ func (t *table) settles() (list []settling) {
 	return list
 }
 
-// settle notes a change that shows as going on. The caller holds the table for
-// writing.
-func (e *Engine) settle(t *table, in *UpdateTableInput) {
+// settle notes a change that shows as going on, of a table that was what d says. The
+// caller holds the table for writing.
+func (e *Engine) settle(t *table, in *UpdateTableInput, d *TableDescription) {
 	if e.options.StatusDelay == 0 {
 		return
 	}
-	s := settling{until: time.Now().Add(e.options.StatusDelay), iops: in.ProvisionedThroughput != nil || in.BillingMode != nil}
+	s := settling{until: time.Now().Add(e.options.StatusDelay), iops: in.ProvisionedThroughput != nil || in.BillingMode != nil, sse: in.Encryption != nil}
+	if in.TableClass != nil && *in.TableClass != cmp.Or(d.TableClass, "STANDARD") {
+		s.class = *in.TableClass
+	}
 	if in.Stream != nil {
 		s.stream, s.label = "DISABLE", t.record.Description.LatestStreamLabel
 		if *in.Stream.Enabled {
@@ -48,7 +54,7 @@ func (e *Engine) settle(t *table, in *UpdateTableInput) {
 			s.indexes = append(s.indexes, *u.Update.IndexName)
 		}
 	}
-	if s.iops || s.stream != "" || s.indexes != nil {
+	if s.iops || s.stream != "" || s.indexes != nil || s.sse || s.class != "" {
 		t.settling = append(t.settles(), s)
 	}
 }
@@ -56,9 +62,10 @@ func (e *Engine) settle(t *table, in *UpdateTableInput) {
 // settling describes the changes that show as going on.
 func (d *TableDescription) settling(list []settling) {
 	for _, s := range list {
-		if s.iops || s.stream != "" {
+		if s.iops || s.stream != "" || s.class != "" {
 			d.Status = "UPDATING"
 		}
+		d.SSEChanging = d.SSEChanging || s.sse
 		for i := range d.GlobalIndexes {
 			if x := &d.GlobalIndexes[i]; x.Status == "ACTIVE" && slices.Contains(s.indexes, x.IndexName) {
 				x.Status = "UPDATING"
@@ -86,7 +93,25 @@ func (s *settling) check(t *table, in *UpdateTableInput) error {
 		}
 	}
 	const ofStream = " Table: %s Stream: %s Operation: %s"
-	switch changing := s.stream != ""; {
+	const ofClass = " Table: %s TableClassUpdateInProgress: %s"
+	maximum := in.OnDemandThroughput.orNil() != nil
+	switch changing, moving := s.stream != "", s.class != ""; {
+	case s.sse && in.Encryption != nil && !in.Encryption.on():
+		return inUse("Server-Side Encryption is still being updated")
+	case moving && in.TableClass != nil:
+		return inUse("Can't update table class when a table class update is in progress."+ofClass, t.name, s.class)
+	case moving && in.Stream != nil:
+		return inUse("Can't change stream status when a table class update is in progress."+ofClass, t.name, s.class)
+	case moving && online:
+		return inUse("Can't create or delete an index when a table class update is in progress."+ofClass, t.name, s.class)
+	case moving && maximum:
+		return inUse("OnDemandThroughput cannot be updated while TableClass update is in progress. TableClassUpdateInProgress: %s", s.class)
+	case changing && in.TableClass != nil:
+		return inUse("Can't update table class when stream status is being updated."+ofStream, t.name, s.label, s.stream)
+	case changing && maximum:
+		return inUse("OnDemandThroughput cannot be updated while stream status update is in progress")
+	case s.iops && maximum && !iops:
+		return inUse("OnDemandThroughput cannot be updated while BillingMode update is in progress")
 	case s.iops && iops:
 		return inUse("Table IOPS are currently being updated. Table: %s", t.name)
 	case s.iops && in.Stream != nil:

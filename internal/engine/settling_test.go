@@ -20,6 +20,9 @@ func TestStatusDelayOfChanges(t *testing.T) {
 	add := addInput("", "new", "z:S")
 	add.IndexUpdates[0].Create.ProvisionedThroughput = units(1, 1)
 	drop := (*UpdateTableInput)(nil) // the table
+	encrypt := &UpdateTableInput{Encryption: &Encryption{Enabled: new(true)}}
+	class := &UpdateTableInput{TableClass: new("STANDARD_INFREQUENT_ACCESS")}
+	const ofClass = " Table: tab TableClassUpdateInProgress: STANDARD_INFREQUENT_ACCESS"
 	const fine = ""
 	for what, c := range map[string]struct {
 		first  *UpdateTableInput
@@ -41,8 +44,29 @@ func TestStatusDelayOfChanges(t *testing.T) {
 			iops: "Can't change table IOPS when stream status is being updated. Table: tab Stream: LABEL Operation: ENABLE",
 			{Stream: &StreamSpecification{Enabled: new(false)}}: "A stream status change is currently in progress. Table: tab Stream: LABEL Operation: ENABLE",
 			add:              "Can't create or delete an index when stream status is being updated. Table: tab Stream: LABEL Operation: ENABLE",
+			class:            "Can't update table class when stream status is being updated. Table: tab Stream: LABEL Operation: ENABLE",
+			encrypt:          fine,
 			update("idx", 9): fine,
 			drop:             "Cannot delete table while stream is being enabled/disabled.",
+		}},
+		"class": {class, "UPDATING idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			{TableClass: new("STANDARD")}:    "Can't update table class when a table class update is in progress." + ofClass,
+			stream:                           "Can't change stream status when a table class update is in progress." + ofClass,
+			add:                              "Can't create or delete an index when a table class update is in progress." + ofClass,
+			encrypt:                          fine,
+			{DeletionProtection: new(false)}: fine,
+			drop:                             "Table: tab is in the process of being updated.",
+		}},
+		"the class that it has": {&UpdateTableInput{TableClass: new("STANDARD")}, "ACTIVE idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			stream: fine,
+		}},
+		"encryption": {encrypt, "ACTIVE idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			{Encryption: &Encryption{Enabled: new(false)}}: "Server-Side Encryption is still being updated",
+			encrypt: fine,
+			stream:  fine,
+			class:   fine,
+			add:     fine,
+			drop:    "Table: tab is in the process of being updated.",
 		}},
 		"index": {update("idx", 8), "ACTIVE idx=UPDATING other=ACTIVE", map[*UpdateTableInput]string{
 			update("idx", 9):       "Index is being updated.  Table: tab Index: idx",
@@ -91,6 +115,45 @@ func TestStatusDelayOfChanges(t *testing.T) {
 	}
 }
 
+// The maximum of a table on demand waits for changes of its stream, class and billing mode.
+func TestStatusDelayOfMaximum(t *testing.T) {
+	onDemand, stream := "PAY_PER_REQUEST", &StreamSpecification{Enabled: new(true), ViewType: new("KEYS_ONLY")}
+	for _, c := range []struct {
+		first *UpdateTableInput
+		want  string
+	}{
+		{&UpdateTableInput{Stream: stream}, "stream status update is in progress"},
+		{&UpdateTableInput{BillingMode: &onDemand}, "BillingMode update is in progress"},
+		{
+			&UpdateTableInput{TableClass: new("STANDARD_INFREQUENT_ACCESS")},
+			"TableClass update is in progress. TableClassUpdateInProgress: STANDARD_INFREQUENT_ACCESS",
+		},
+	} {
+		bubble.Test(t, func(t *testing.T) {
+			e := openEngine(t, Options{StatusDelay: time.Minute})
+			table := newTableInput("tab", "pk:S")
+			if c.first.BillingMode != nil {
+				table = table.provisioned(5, 5)
+			}
+			createTable(t, e, table)
+			time.Sleep(time.Minute)
+			do := func(in *UpdateTableInput) error {
+				in.TableName = new("tab")
+				return errorOf(e.UpdateTable(t.Context(), in))
+			}
+			if err := do(c.first); err != nil {
+				t.Fatal(err)
+			}
+			maximum := &UpdateTableInput{OnDemandThroughput: units(9, 9)}
+			wantError(t, do(maximum), TypeResourceInUse, "Attempt to change a resource which is still in use: OnDemandThroughput cannot be updated while "+c.want)
+			time.Sleep(time.Minute)
+			if err := do(maximum); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // A deleted table is DELETING for a while, in which its name is taken.
 func TestStatusDelayOfDeletion(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -113,6 +176,8 @@ func TestStatusDelayOfDeletion(t *testing.T) {
 		wantError(t, errorOf(e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")})), TypeResourceInUse, deleted)
 		wantError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})), TypeResourceInUse, deleted)
 		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("tab", "pk:S"))), TypeResourceInUse, "Table already exists: tab")
+		wantError(t, errorOf(e.DescribeTimeToLive(t.Context(), &TableInput{TableName: new("tab")})), TypeValidation,
+			"Cannot describe time to live while table is in DELETING state: Current table state is DELETING")
 		if got := list(); !slices.Equal(got, []string{"tab"}) {
 			t.Errorf("got tables %v, want tab", got)
 		}

@@ -42,8 +42,20 @@ func (e *Engine) lookup(name string) (*table, error) {
 	return t, nil
 }
 
-// view calls look with a table, held for reading.
+// view calls look with a table, held for reading. Of one that is being restored there is
+// nothing to see yet but its description.
 func (e *Engine) view(ctx context.Context, in *TableInput, look func(*table)) error {
+	return e.describing(ctx, in, func(t *table) error {
+		if t.restoring.Load() != nil {
+			return missingTable(t.name)
+		}
+		look(t)
+		return nil
+	})
+}
+
+// describing calls look with a table, held for reading, whatever its state is.
+func (e *Engine) describing(ctx context.Context, in *TableInput, look func(*table) error) error {
 	if err := checkTableName(in.TableName); err != nil {
 		return err
 	}
@@ -61,8 +73,7 @@ func (e *Engine) view(ctx context.Context, in *TableInput, look func(*table)) er
 	defer t.release()
 	switch t.dropped {
 	case nil:
-		look(t)
-		return nil
+		return look(t)
 	case errDeleted:
 		return missingTable(name)
 	default:
@@ -100,6 +111,9 @@ func (e *Engine) changeFor(ctx context.Context, name string, frees bool, edit fu
 		return fmt.Errorf("table %s: %w", name, err)
 	}
 	defer t.lock.unlock()
+	if t.restoring.Load() != nil {
+		return missingTable(name)
+	}
 	if t.creating() {
 		return errBeingCreated(name)
 	}
@@ -157,7 +171,10 @@ func (r tableRecord) copy() tableRecord {
 
 // DescribeTable describes a table.
 func (e *Engine) DescribeTable(ctx context.Context, in *TableInput) (d *TableDescription, err error) {
-	err = e.view(ctx, in, func(t *table) { d = t.describe(time.Now()) })
+	err = e.describing(ctx, in, func(t *table) error {
+		d = t.describe(time.Now())
+		return nil
+	})
 	if isMissing(err) {
 		if d = e.buried(nameOf(*in.TableName)); d != nil {
 			return d, nil
@@ -307,12 +324,14 @@ func (e *Engine) dropItems(t *table, b *store.Batch, now time.Time) (kept *backu
 }
 
 // deleting turns a description into that of a table that is being deleted, of
-// which the service does not tell its keys, its indexes and when it was created.
+// which the service does not tell its keys, its indexes, its warm throughput and when
+// it was created.
 func (d *TableDescription) deleting() {
 	d.Status = "DELETING"
 	d.Created = time.Time{}
 	d.KeySchema, d.AttributeDefinitions = nil, nil
 	d.LocalIndexes, d.GlobalIndexes = nil, nil
+	d.Warm = WarmThroughput{}
 }
 
 // forget makes a table unknown that is no longer stored. The caller holds it for

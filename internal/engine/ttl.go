@@ -18,12 +18,22 @@ const ttlYears = 5
 
 // DescribeTimeToLive tells which attribute, if any, ends items' lives.
 func (e *Engine) DescribeTimeToLive(ctx context.Context, in *TableInput) (out *TimeToLive, err error) {
+	state := ""
 	err = e.view(ctx, in, func(t *table) {
 		out = &TimeToLive{Status: "DISABLED"}
 		if t.ttl != "" {
 			out = &TimeToLive{Enabled: true, Status: "ENABLED", AttributeName: t.ttl}
 		}
+		if t.creating() {
+			state = "CREATING"
+		}
 	})
+	if isMissing(err) && e.buried(nameOf(*in.TableName)) != nil {
+		state = "DELETING"
+	}
+	if state != "" {
+		return nil, invalid("Cannot describe time to live while table is in %s state: Current table state is %s", state, state)
+	}
 	return out, err
 }
 

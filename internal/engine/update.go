@@ -37,7 +37,7 @@ func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableD
 		return err
 	}, func(t *table) {
 		e.happened(t, &a)
-		e.settle(t, in)
+		e.settle(t, in, d)
 	})
 	if err != nil {
 		a.discard()
@@ -51,6 +51,7 @@ func (e *Engine) UpdateTable(ctx context.Context, in *UpdateTableInput) (*TableD
 func (in *UpdateTableInput) frees() bool {
 	switch {
 	case in.BillingMode != nil, in.TableClass != nil, in.ProvisionedThroughput != nil, in.OnDemandThroughput != nil, in.WarmThroughput != nil,
+		in.Encryption != nil,
 		in.Stream != nil && *in.Stream.Enabled, in.DeletionProtection != nil && *in.DeletionProtection:
 		return false
 	}
@@ -81,6 +82,9 @@ func (in *UpdateTableInput) edit(r *tableRecord, now time.Time) {
 	}
 	if in.TableClass != nil && (d.TableClass != "" || *in.TableClass != "STANDARD") {
 		d.TableClass, d.TableClassChanged = *in.TableClass, now
+	}
+	if in.Encryption != nil {
+		d.encrypt(in.Encryption)
 	}
 	if in.BillingMode != nil {
 		r.switchBilling(*in.BillingMode, now)
@@ -197,6 +201,7 @@ func (d *TableDescription) updating(in *UpdateTableInput, record *tableRecord) {
 	if in.DeletionProtection != nil {
 		d.DeletionProtection = after.DeletionProtection
 	}
+	d.SSEChanging = d.SSEChanging || in.Encryption != nil
 	for i := range in.IndexUpdates {
 		d.updatingIndex(&in.IndexUpdates[i], record)
 	}

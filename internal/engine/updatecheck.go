@@ -27,6 +27,7 @@ func (in *UpdateTableInput) validate() error {
 		func() error { return checkTableClass(in.TableClass) },
 		in.checkBilling,
 		in.checkStream,
+		func() error { return in.Encryption.check() },
 	} {
 		if err := check(); err != nil {
 			return err
@@ -54,6 +55,7 @@ func (in *UpdateTableInput) constrain(c *constraints) {
 		}
 	}
 	c.stream(in.Stream)
+	c.encryption("sSESpecification", in.Encryption)
 }
 
 func (c *constraints) namedIndex(at string, x *IndexInput) {
@@ -65,7 +67,8 @@ func (c *constraints) namedIndex(at string, x *IndexInput) {
 // checkPresence checks that the request asks for a change at all.
 func (in *UpdateTableInput) checkPresence() error {
 	other := in.ProvisionedThroughput != nil || in.BillingMode != nil || in.Stream != nil || in.DeletionProtection != nil ||
-		in.OnDemandThroughput.orNil() != nil || in.WarmThroughput.orNil() != nil || in.TableClass != nil
+		in.OnDemandThroughput.orNil() != nil || in.WarmThroughput.orNil() != nil || in.TableClass != nil ||
+		in.Encryption != nil
 	if !other && len(in.IndexUpdates) == 0 {
 		return invalid("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, GlobalSecondaryIndexUpdates, SSESpecification, " +
 			"ReplicaUpdates, MultiAccountReplicaReady, ReplicaTransitRoleArn, MultiRegionConsistency, DeletionProtectionEnabled, " +
@@ -110,9 +113,10 @@ func (in *UpdateTableInput) checkAlone() error {
 	iops := in.ProvisionedThroughput != nil || in.BillingMode != nil && *in.BillingMode == "PROVISIONED"
 	stream, maximum := in.Stream != nil, in.OnDemandThroughput.orNil() != nil
 	class, protection, warm := in.TableClass != nil, in.DeletionProtection != nil, in.WarmThroughput.orNil() != nil
+	encryption := in.Encryption != nil
 	var kinds int
 	for _, there := range []bool{
-		in.ProvisionedThroughput != nil || in.BillingMode != nil, stream, maximum, class, protection, warm, len(in.IndexUpdates) > 0,
+		in.ProvisionedThroughput != nil || in.BillingMode != nil, stream, maximum, encryption, class, protection, warm, len(in.IndexUpdates) > 0,
 	} {
 		if there {
 			kinds++
@@ -121,6 +125,8 @@ func (in *UpdateTableInput) checkAlone() error {
 	creates := slices.ContainsFunc(in.IndexUpdates, func(u IndexUpdate) bool { return u.Create != nil })
 	alters := creates || slices.ContainsFunc(in.IndexUpdates, func(u IndexUpdate) bool { return u.Delete != nil })
 	switch {
+	case encryption && kinds > 1:
+		return invalidParameter("Server-Side Encryption modification must be the only operation in the request")
 	case class && kinds > 1:
 		return invalidParameter("TableClass modification must be the only operation in the request")
 	case protection && kinds > 1:
@@ -193,7 +199,7 @@ func (in *UpdateTableInput) checkAgainst(t *table) error {
 	if in.Stream != nil && !*in.Stream.Enabled && t.stream == nil {
 		return invalid("Table has no stream to disable: TableName: %s", t.name)
 	}
-	if err := in.checkOnline(); err != nil {
+	if err := cmp.Or(in.Encryption.checkChange(d), in.checkOnline()); err != nil {
 		return err
 	}
 	for i := range in.IndexUpdates {

@@ -223,8 +223,6 @@ func whyUnsupported(name string) string {
 		return "it has no IAM, so that a policy would decide nothing: its credentials may do everything"
 	case "VectorIndexes", "VectorIndexUpdates":
 		return "it has no vector indexes"
-	case "SSESpecification":
-		return "it encrypts nothing, and a table is described as it was created"
 	default:
 		return "it is one region, and has no global tables"
 	}

@@ -21,6 +21,26 @@ type Account struct {
 // one table or index or for all. DynamoDB answers LimitExceededException.
 var ErrQuota = errors.New("provisioned capacity beyond quota")
 
+// QuotaError is the ErrQuota that a change of capacity met first.
+type QuotaError struct {
+	Resource  string // what the capacity is of
+	Writes    bool   // of write units; otherwise of read units
+	Account   bool   // the quota of the whole account
+	Requested int64  // units a second
+	Reserved  int64  // already provisioned in the account
+	Quota     int64
+}
+
+func (e *QuotaError) Error() string {
+	of := "one table"
+	if e.Account {
+		of = "the account"
+	}
+	return fmt.Sprintf("set %s: %v of %s: %d, allowed are %d, reserved %d", e.Resource, ErrQuota, of, e.Requested, e.Quota, e.Reserved)
+}
+
+func (e *QuotaError) Unwrap() error { return ErrQuota }
+
 // NewAccount returns an account without sets. The error lists everything that is
 // wrong with the options.
 func NewAccount(o Options) (*Account, error) {
@@ -143,11 +163,13 @@ func (a *Account) provision(resource string, from, to Capacity) error {
 	if to.Mode == Provisioned {
 		total = Rate{total.Read + to.Provisioned.Read, total.Write + to.Provisioned.Write}
 		for d := range directions {
-			if to.Provisioned.of(d) > a.rules.TableQuota.of(d) {
-				return fmt.Errorf("set %s: %w of a table: %+v, allowed are %+v", resource, ErrQuota, to.Provisioned, a.rules.TableQuota)
+			q := QuotaError{Resource: resource, Writes: d == write, Requested: to.Provisioned.of(d), Reserved: a.provisioned.of(d)}
+			if q.Quota = a.rules.TableQuota.of(d); q.Requested > q.Quota {
+				return &q
 			}
-			if total.of(d) > a.rules.AccountQuota.of(d) && total.of(d) > a.provisioned.of(d) {
-				return fmt.Errorf("set %s: %w of the account: %+v, allowed are %+v", resource, ErrQuota, total, a.rules.AccountQuota)
+			if q.Quota = a.rules.AccountQuota.of(d); total.of(d) > q.Quota && total.of(d) > q.Reserved {
+				q.Account = true
+				return &q
 			}
 		}
 	}

@@ -131,12 +131,7 @@ func (a *answer) sourceFeatures(b *engine.Backup) {
 	if b.TTL != "" {
 		a.describeTimeToLive(&engine.TimeToLive{Status: "ENABLED", AttributeName: b.TTL})
 	}
-	if t.SSEEnabled {
-		a.object("SSEDescription")
-		a.string("Status", "ENABLED")
-		a.string("SSEType", "KMS")
-		a.end('}')
-	}
+	a.encryption(t)
 }
 
 func (a *answer) sourceIndexes(name string, list []engine.IndexDescription, global bool) {

@@ -65,12 +65,7 @@ func (a *answer) table(t *engine.TableDescription) {
 		a.optTime("LastUpdateDateTime", t.TableClassChanged)
 		a.end('}')
 	}
-	if t.SSEEnabled {
-		a.object("SSEDescription")
-		a.string("Status", "ENABLED")
-		a.string("SSEType", "KMS")
-		a.end('}')
-	}
+	a.encryption(t)
 	if r := t.Restore; r != nil {
 		a.object("RestoreSummary")
 		a.optString("SourceBackupArn", r.BackupARN)
@@ -80,6 +75,24 @@ func (a *answer) table(t *engine.TableDescription) {
 		a.end('}')
 	}
 	a.bool("DeletionProtectionEnabled", t.DeletionProtection)
+}
+
+// encryption writes with which key a table is encrypted, nothing if it has none of its own.
+func (a *answer) encryption(t *engine.TableDescription) {
+	if !t.SSEEnabled && !t.SSEChanging {
+		return
+	}
+	a.object("SSEDescription")
+	if t.SSEChanging {
+		a.string("Status", "UPDATING")
+	} else {
+		a.string("Status", "ENABLED")
+	}
+	if t.SSEEnabled {
+		a.string("SSEType", "KMS")
+	}
+	a.optString("KMSMasterKeyArn", t.SSEKey)
+	a.end('}')
 }
 
 func (a *answer) keySchema(schema []engine.KeyElement) {

@@ -71,7 +71,7 @@ func (r *request) restore(in *engine.RestoreInput) *engine.Request {
 		case "LocalSecondaryIndexOverride":
 			in.LocalIndexes, in.HasLocalIndexes = r.indexes(&localIndexType), true
 		case "SSESpecificationOverride":
-			in.SSEEnabled = r.sseEnabled()
+			in.Encryption = r.encryption()
 		default:
 			r.Skip()
 		}

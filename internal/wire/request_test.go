@@ -149,7 +149,7 @@ func TestReadTables(t *testing.T) {
 		"BillingMode":"PROVISIONED","ProvisionedThroughput":{"ReadCapacityUnits":5,"WriteCapacityUnits":6},
 		"OnDemandThroughput":{"MaxReadRequestUnits":7,"MaxWriteRequestUnits":-1},"WarmThroughput":{"ReadUnitsPerSecond":12000,"WriteUnitsPerSecond":4000},
 		"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_IMAGE"},"TableClass":"STANDARD","DeletionProtectionEnabled":true,
-		"SSESpecification":{"Enabled":true,"KMSMasterKeyId":"k"},"Tags":[]}`),
+		"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"k"},"Tags":[]}`),
 		&engine.CreateTableInput{
 			TableName: new("t"), KeySchema: schema, HasKeySchema: true,
 			AttributeDefinitions: []engine.AttributeDefinition{{AttributeName: "pk", AttributeType: "S"}}, HasDefinitions: true,
@@ -168,7 +168,7 @@ func TestReadTables(t *testing.T) {
 			OnDemandThroughput:    &engine.Throughput{Read: new(int64(7)), Write: new(int64(-1))},
 			WarmThroughput:        &engine.Throughput{Read: new(int64(12000)), Write: new(int64(4000))},
 			Stream:                &engine.StreamSpecification{Enabled: new(true), ViewType: new("NEW_IMAGE")},
-			TableClass:            new("STANDARD"), DeletionProtection: new(true), SSEEnabled: new(true),
+			TableClass:            new("STANDARD"), DeletionProtection: new(true), Encryption: &engine.Encryption{Enabled: new(true), Type: new("KMS"), Key: new("k")},
 		})
 	same(t, decoded(t, (*request).updateTable, `{"TableName":"t","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[],
 		"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"a"}},{"Update":{"IndexName":"b"}},{"Delete":{"IndexName":"c"}}],
@@ -236,7 +236,6 @@ func TestUnsupportedParameters(t *testing.T) {
 	}{
 		{"VectorIndexes", decoded(t, (*request).createTable, `{"VectorIndexes":[{}]}`).Unsupported},
 		{"ReplicaUpdates", decoded(t, (*request).updateTable, `{"ReplicaUpdates":[{}]}`).Unsupported},
-		{"SSESpecification", decoded(t, (*request).updateTable, `{"SSESpecification":{}}`).Unsupported},
 		{"", decoded(t, (*request).createTable, `{"VectorIndexes":[]}`).Unsupported},
 	} {
 		if c.got != c.name {

@@ -40,7 +40,7 @@ func (r *request) createTable(in *engine.CreateTableInput) *engine.Request {
 		case "DeletionProtectionEnabled":
 			in.DeletionProtection = r.optBool()
 		case "SSESpecification":
-			in.SSEEnabled = r.sseEnabled()
+			in.Encryption = r.encryption()
 		case "Tags":
 			in.Tags = r.tags()
 		case "VectorIndexes":
@@ -79,7 +79,9 @@ func (r *request) updateTable(in *engine.UpdateTableInput) *engine.Request {
 			in.DeletionProtection = r.optBool()
 		case "ReplicaUpdates", "GlobalTableWitnessUpdates", "VectorIndexUpdates":
 			r.refuseElements(name)
-		case "SSESpecification", "MultiRegionConsistency", "GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled":
+		case "SSESpecification":
+			in.Encryption = r.encryption()
+		case "MultiRegionConsistency", "GlobalTableSettingsReplicationMode", "DisassociationProtectionEnabled":
 			r.refuse(name)
 		default:
 			r.Skip()
@@ -210,15 +212,19 @@ func (r *request) streamSpecification() *engine.StreamSpecification {
 	return s
 }
 
-// sseEnabled reads whether a table is to be encrypted with a key of its own.
-// Which key makes no difference to what a client can see.
-func (r *request) sseEnabled() (enabled *bool) {
+func (r *request) encryption() *engine.Encryption {
+	s := new(engine.Encryption)
 	for name := range r.Members(&sseSpecification) {
-		if name == "Enabled" {
-			enabled = r.optBool()
-		} else {
+		switch name {
+		case "Enabled":
+			s.Enabled = r.optBool()
+		case "SSEType":
+			s.Type = r.optString()
+		case "KMSMasterKeyId":
+			s.Key = r.optString()
+		default:
 			r.Skip()
 		}
 	}
-	return enabled
+	return s
 }

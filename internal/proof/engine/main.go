@@ -21,7 +21,9 @@ func main() {
 	flag.StringVar(&p.suite, "suite", "", "`directory` with a checkout of nubo-db/dynamodb-conformance in which npm install has run")
 	flag.StringVar(&p.alternator, "alternator", "", "`directory` with a checkout of scylladb/scylladb, of which test/alternator is enough")
 	flag.StringVar(&p.dynalite, "dynalite", "", "`directory` with a checkout of architect/dynalite in which npm install has run")
-	flag.StringVar(&p.python, "python", "python3", "`program` that runs Python with boto3, pytest and requests")
+	flag.StringVar(&p.moto, "moto", "", "`directory` with a checkout of getmoto/moto, of which tests is enough")
+	flag.StringVar(&p.localStack, "localstack", "", "`directory` with a checkout of localstack/localstack")
+	flag.StringVar(&p.python, "python", "python3", "`program` that runs Python with what the suites need, see CONTRIBUTING.md")
 	flag.StringVar(&p.peers, "peers", ".peers", "`directory` with the npm package dynalite")
 	flag.IntVar(&p.requests, "requests", 100_000, "`number` of random requests that every engine gets")
 	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
@@ -42,8 +44,9 @@ type proof struct {
 	work  string // a directory for everything that is written
 	suite string
 
-	alternator, dynalite string // checkouts
-	python               string
+	alternator, dynalite, moto, localStack string // checkouts
+
+	python string
 
 	peers    string
 	requests int

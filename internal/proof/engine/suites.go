@@ -56,12 +56,8 @@ var otherSuites = []otherSuite{
 		dir:   func(p *proof) string { return p.alternator },
 		flags: []string{"--cors", "*"},
 		command: func(p *proof, dir, adaptor, report, addr string) *exec.Cmd {
-			cmd := exec.Command(p.python, "-m", "pytest", "-p", "alternator_adaptor", "-p", "no:cacheprovider", "-c", os.DevNull, "--rootdir", dir,
-				"--confcutdir", filepath.Join(dir, "test", "alternator"), "--aws", "--runxfail", "-q", "--junitxml", report,
-				"--ignore-glob", "*test_cql_*", filepath.Join(dir, "test", "alternator"))
-			cmd.Env = append(os.Environ(), "PYTHONPATH="+adaptor, "ALTERNATOR="+dir, "AWS_ENDPOINT_URL=http://"+addr,
-				"AWS_ACCESS_KEY_ID=alternator", "AWS_SECRET_ACCESS_KEY=secret_pass", "AWS_DEFAULT_REGION=us-east-1", "PYTHONDONTWRITEBYTECODE=1")
-			return cmd
+			return p.pytest(dir, adaptor, report, addr, []string{"ALTERNATOR=" + dir}, "-p", "alternator_adaptor",
+				"--confcutdir", "test/alternator", "--aws", "--runxfail", "--ignore-glob", "*test_cql_*", "test/alternator")
 		},
 		read: readJUnit,
 	},
@@ -77,6 +73,37 @@ var otherSuites = []otherSuite{
 		},
 		read: readMocha,
 	},
+	{
+		name: "moto", source: "getmoto/moto", variable: "MOTO", least: 170, excuses: motoExcuses,
+		dir:   func(p *proof) string { return p.moto },
+		flags: []string{"--account", "123456789012"},
+		command: func(p *proof, dir, adaptor, report, addr string) *exec.Cmd {
+			return p.pytest(dir, adaptor, report, addr, []string{"MOTO_TEST_ALLOW_AWS_REQUEST=true"},
+				"-p", "moto_adaptor", "tests/test_dynamodb", "tests/test_dynamodbstreams")
+		},
+		read: readJUnit,
+	},
+	{
+		name: "localstack", source: "localstack/localstack", variable: "LOCALSTACK", least: 40, excuses: localStackExcuses,
+		dir:   func(p *proof) string { return p.localStack },
+		flags: []string{"--account", "123456789012"},
+		command: func(p *proof, dir, adaptor, report, addr string) *exec.Cmd {
+			return p.pytest(dir, adaptor, report, addr, []string{"TEST_TARGET=AWS_CLOUD", "LOCALSTACK=" + dir},
+				"-p", "localstack_snapshot.pytest.snapshot", "-p", "localstack_adaptor", "--confcutdir", "tests/aws/services",
+				"tests/aws/services/dynamodb", "tests/aws/services/dynamodbstreams")
+		},
+		read: readJUnit,
+	},
+}
+
+// pytest runs tests in Python, from the directory of a checkout.
+func (p *proof) pytest(dir, adaptor, report, addr string, env []string, args ...string) *exec.Cmd {
+	cmd := exec.Command(p.python, append([]string{
+		"-m", "pytest", "-p", "no:cacheprovider", "-c", os.DevNull, "--rootdir", dir, "-q", "--disable-warnings", "--junitxml", report,
+	}, args...)...)
+	cmd.Env = append(append(os.Environ(), env...), "PYTHONPATH="+adaptor+string(os.PathListSeparator)+dir, "AWS_ENDPOINT_URL=http://"+addr,
+		"AWS_ACCESS_KEY_ID=alternator", "AWS_SECRET_ACCESS_KEY=secret_pass", "AWS_DEFAULT_REGION=us-east-1", "PYTHONDONTWRITEBYTECODE=1")
+	return cmd
 }
 
 // showSuites runs the other public suites, those of which there is a checkout.

@@ -47,8 +47,13 @@ func TestExcuses(t *testing.T) {
 			t.Errorf("%s: everything is explained, by %q", s.name, got)
 		}
 	}
-	if otherSuites[0].explain("test_health::test_health_works") == "" {
-		t.Error("a failure that is known is not explained")
+	for i, test := range []string{
+		"test_health::test_health_works", "dynalite connections should set CORS if OPTIONS",
+		"test_dynamodb_resource_policy::test_put_resource_policy", "TestDynamoDB::test_return_values_on_conditions_check_failure",
+	} {
+		if s := otherSuites[i]; s.explain(test) == "" {
+			t.Errorf("%s: %s, which is known to fail, is not explained", s.name, test)
+		}
 	}
 }
 
@@ -57,7 +62,10 @@ func TestWithoutOtherSuites(t *testing.T) {
 	var out bytes.Buffer
 	p := &proof{Board: scenario.New(&out), work: t.TempDir()}
 	scenario.Show(t.Context(), &p.Board, p, scenarios[1])
-	if !p.End(&out, p) || !strings.Contains(out.String(), "not run: set ALTERNATOR") {
-		t.Errorf("got %s", out.String())
+	holds := p.End(&out, p)
+	for _, s := range otherSuites {
+		if !holds || !strings.Contains(out.String(), "not run: set "+s.variable) {
+			t.Errorf("%s: got %s", s.name, out.String())
+		}
 	}
 }

