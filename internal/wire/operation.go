@@ -89,6 +89,7 @@ var missing = []unimplemented{
 	}},
 	{"it has no S3: use the command heatsink import, which reads the files of an export", []string{
 		"DescribeImport", "ImportTable", "ListImports",
+		"CancelBulkOperation", "DescribeBulkOperation", "ListBulkOperations", "StartBulkPutItems",
 	}},
 	{"it has no Kinesis: use DynamoDB Streams, which have the same records", []string{
 		"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
