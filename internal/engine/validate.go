@@ -221,7 +221,7 @@ func whyUnsupported(name string) string {
 	switch name {
 	case "ResourcePolicy":
 		return "it has no IAM, so that a policy would decide nothing: its credentials may do everything"
-	case "VectorIndexes", "VectorIndexUpdates":
+	case "VectorIndexes", "VectorIndexUpdates", "VectorIndexOverride":
 		return "it has no vector indexes"
 	default:
 		return "it is one region, and has no global tables"

@@ -95,16 +95,19 @@ func readCloudWatch(protocol metricProtocol, r *http.Request) (string, cbor.Map,
 	return operation, in, nil
 }
 
+// metricOperations are those of CloudWatch that there are.
+var metricOperations = map[string]func(context.Context, *engine.Engine, cbor.Map) (cbor.Map, *cloudWatchError){
+	"GetMetricData":        getMetricData,
+	"GetMetricStatistics":  getMetricStatistics,
+	"GetInsightRuleReport": insightRuleReport,
+}
+
 func cloudWatch(ctx context.Context, e *engine.Engine, operation string, in cbor.Map) (cbor.Map, *cloudWatchError) {
-	switch operation {
-	case "GetMetricData":
-		return getMetricData(ctx, e, in)
-	case "GetMetricStatistics":
-		return getMetricStatistics(ctx, e, in)
-	case "GetInsightRuleReport":
-		return insightRuleReport(ctx, e, in)
+	op := metricOperations[operation]
+	if op == nil {
+		return nil, &cloudWatchError{"UnknownOperationException", "heatsink does not implement CloudWatch's " + operation}
 	}
-	return nil, &cloudWatchError{"UnknownOperationException", "heatsink does not implement CloudWatch's " + operation}
+	return op(ctx, e, in)
 }
 
 // getMetricData answers queries one by one, up to so many points; the rest is for the next page.

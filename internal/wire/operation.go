@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/heatsink-go/heatsink/internal/engine"
 )
@@ -69,11 +72,14 @@ var operations = map[string]operation{
 	streams + "GetRecords":       op((*request).getRecords, (*engine.Engine).GetRecords, (*answer).records),
 }
 
-// missing are DynamoDB's other operations, with what is said of each group.
-var missing = []struct {
+// unimplemented are operations of which one thing is said.
+type unimplemented struct {
 	why   string
 	names []string
-}{
+}
+
+// missing are DynamoDB's other operations, with what is said of each group.
+var missing = []unimplemented{
 	{"it is one region, and has no global tables", []string{
 		"CreateGlobalTable", "DescribeGlobalTable", "DescribeGlobalTableSettings", "ListGlobalTables",
 		"UpdateGlobalTable", "UpdateGlobalTableSettings", "DescribeTableReplicaAutoScaling", "UpdateTableReplicaAutoScaling",
@@ -83,6 +89,7 @@ var missing = []struct {
 	}},
 	{"it has no S3: use the command heatsink import, which reads the files of an export", []string{
 		"DescribeImport", "ImportTable", "ListImports",
+		"CancelBulkOperation", "DescribeBulkOperation", "ListBulkOperations", "StartBulkPutItems",
 	}},
 	{"it has no Kinesis: use DynamoDB Streams, which have the same records", []string{
 		"DescribeKinesisStreamingDestination", "DisableKinesisStreamingDestination",
@@ -92,6 +99,35 @@ var missing = []struct {
 		"DeleteResourcePolicy", "GetResourcePolicy", "PutResourcePolicy",
 	}},
 	{"it has no vector indexes", []string{"SearchVectors"}},
+}
+
+// An Operation is one that clients may ask for. Its service has the name that the AWS CLI gives it.
+type Operation struct {
+	Service string `json:"service"`
+	Name    string `json:"name"`
+	Refused bool   `json:"refused"` // with an error that says what there is not
+}
+
+// Operations returns all operations of DynamoDB, its streams and CloudWatch that are answered, and those that are refused by name.
+func Operations() []Operation {
+	var all []Operation
+	for target := range operations {
+		service := "dynamodb"
+		name, of := strings.CutPrefix(target, streams)
+		if of {
+			service = "dynamodbstreams"
+		}
+		name = strings.TrimPrefix(name, dynamoDB)
+		refused := slices.ContainsFunc(missing, func(group unimplemented) bool { return slices.Contains(group.names, name) })
+		all = append(all, Operation{Service: service, Name: name, Refused: refused})
+	}
+	for name := range metricOperations {
+		all = append(all, Operation{Service: "cloudwatch", Name: name})
+	}
+	slices.SortFunc(all, func(a, b Operation) int {
+		return cmp.Or(strings.Compare(a.Service, b.Service), strings.Compare(a.Name, b.Name))
+	})
+	return all
 }
 
 func init() {

@@ -72,6 +72,8 @@ func (r *request) restore(in *engine.RestoreInput) *engine.Request {
 			in.LocalIndexes, in.HasLocalIndexes = r.indexes(&localIndexType), true
 		case "SSESpecificationOverride":
 			in.Encryption = r.encryption()
+		case "VectorIndexOverride":
+			r.refuseElements(name)
 		default:
 			r.Skip()
 		}

@@ -23,8 +23,10 @@ func main() {
 	flag.StringVar(&p.dynalite, "dynalite", "", "`directory` with a checkout of architect/dynalite in which npm install has run")
 	flag.StringVar(&p.moto, "moto", "", "`directory` with a checkout of getmoto/moto, of which tests is enough")
 	flag.StringVar(&p.localStack, "localstack", "", "`directory` with a checkout of localstack/localstack")
+	flag.StringVar(&p.electrodb, "electrodb", "", "`directory` with a checkout of tywalch/electrodb")
+	flag.StringVar(&p.pynamodb, "pynamodb", "", "`directory` with a checkout of pynamodb/PynamoDB")
 	flag.StringVar(&p.python, "python", "python3", "`program` that runs Python with what the suites need, see CONTRIBUTING.md")
-	flag.StringVar(&p.peers, "peers", ".peers", "`directory` with the npm package dynalite")
+	flag.StringVar(&p.peers, "peers", ".peers", "`directory` with the npm package dynalite, where the packages of programs are fetched to")
 	flag.IntVar(&p.requests, "requests", 100_000, "`number` of random requests that every engine gets")
 	flag.Uint64Var(&p.seed, "seed", 1, "draws the requests")
 	flag.BoolVar(&p.explain, "explain", false, "print what each fact explained, with an example of every class")
@@ -44,7 +46,8 @@ type proof struct {
 	work  string // a directory for everything that is written
 	suite string
 
-	alternator, dynalite, moto, localStack string // checkouts
+	alternator, dynalite, moto, localStack string // checkouts of suites
+	electrodb, pynamodb                    string // checkouts of programs
 
 	python string
 
@@ -58,6 +61,7 @@ type proof struct {
 
 	Suite        *suiteResult   `json:"suite,omitempty"`
 	Others       []*otherResult `json:"suites,omitempty"`
+	Programs     []*otherResult `json:"programs,omitempty"`
 	Differential *tally         `json:"differential,omitempty"`
 	scenario.Board
 }
@@ -66,6 +70,7 @@ type proof struct {
 var scenarios = []scenario.Scenario[*proof]{
 	{Name: "suite", Title: "the public suite, every test of which was verified on AWS", Run: showSuite},
 	{Name: "suites", Title: "other public suites that were run on AWS: every failure has a reason", Run: showSuites},
+	{Name: "programs", Title: "third-party programs unmodified, with their own tests or with ours", Run: showPrograms},
 	{Name: "scale", Title: "many items: opening their directory, serving them, holding them, reading many at a time", Run: showScale},
 	{Name: "differential", Title: "random requests get the same answers from every engine", Run: showDifferential},
 }
