@@ -401,6 +401,49 @@ func TestSystemBackupExpires(t *testing.T) {
 	})
 }
 
+// A backup whose time ends while a table is restored from it is told of no more, and is removed when the table is there.
+func TestSystemBackupExpiresBesideARestore(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		h := newHalt()
+		e := openEngine(t, Options{reached: h.reached})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		setRecovery(t, e, "tab", true)
+		putItem(t, e, "tab", fields("pk", "a"))
+		deleteTable(t, e, "tab")
+		list := func() []*Backup {
+			out, err := e.ListBackups(t.Context(), &ListBackupsInput{Type: new("ALL")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Backups
+		}
+		arn := list()[0].ARN
+		time.Sleep(systemLife - time.Minute)
+		h.armed.Store(true)
+		noError(t, restoreBackup(e, arn, "new"))
+		time.Sleep(time.Minute)
+		if n := len(list()); n != 0 {
+			t.Errorf("%d backups are listed, want none", n)
+		}
+		wantError(t, errorOf(e.DescribeBackup(t.Context(), &BackupInput{BackupARN: &arn})), TypeBackupNotFound, "Backup not found: "+arn)
+		if n := len(e.backups); n != 1 {
+			t.Errorf("%d backups are kept while one is in use, want 1", n)
+		}
+		close(h.released)
+		waitWhole(t, e, "new")
+		if d := describeTable(t, e, "new"); d.ItemCount != 1 {
+			t.Errorf("restored, the table is %+v", d)
+		}
+		time.Sleep(sweepRetry)
+		synctest.Wait()
+		if n := len(e.backups); n != 0 {
+			t.Errorf("%d backups are kept, want none", n)
+		}
+		deleteTable(t, e, "new")
+		wantNoLeftovers(t, e)
+	})
+}
+
 // A restored table has the partitions that its items need.
 func TestRestoreWithPhysics(t *testing.T) {
 	e := openEngine(t, Options{Physics: &partition.Options{}})

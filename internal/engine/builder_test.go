@@ -527,15 +527,84 @@ func TestAddIndexBeyondQuota(t *testing.T) {
 	}
 }
 
+// An index takes its part of the account's quota, which is free again without it, and when the table's change comes to nothing.
+func TestIndexesGiveTheirQuotaBack(t *testing.T) {
+	e := openEngine(t, Options{Physics: &partition.Options{}})
+	createTable(t, e, newTableInput("tab", "pk:S").provisioned(5, 5))
+	want := func(when string, writes int64) {
+		t.Helper()
+		if got := e.account.Provisioned(); got.Write != writes {
+			t.Errorf("%s: %v writes provisioned in all, want %v", when, got.Write, writes)
+		}
+	}
+	add := func() *UpdateTableInput {
+		in := addInput("tab", "idx", "a:S")
+		in.IndexUpdates[0].Create.ProvisionedThroughput = units(3, 7)
+		return in
+	}
+	updateTable(t, e, add())
+	waitActive(t, e, "tab", "idx")
+	want("with an index", 12)
+	updateTable(t, e, removeInput("tab", "idx"))
+	want("without it", 5)
+
+	full, _ := openNearlyFull(t, Options{Physics: &partition.Options{}})
+	before := full.account.Provisioned().Write
+	if _, err := full.UpdateTable(t.Context(), add()); !errors.Is(err, store.ErrNoWrites) {
+		t.Errorf("on a full disk: got %v", err)
+	}
+	e = full
+	want("after a change that was not stored", before)
+}
+
+// What a table was described as stays as it was, whatever is added to it.
+func TestDescriptionsAreNobodyElses(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	for _, key := range []string{"z", "y", "x", "w", "v"} {
+		d := describeTable(t, e, "tab")
+		before := slices.Clone(d.AttributeDefinitions)
+		updateTable(t, e, addInput("tab", "by-"+key, key+":S"))
+		waitActive(t, e, "tab", "by-"+key)
+		if !slices.Equal(d.AttributeDefinitions, before) {
+			t.Errorf("an earlier description has definitions %v, and had %v", d.AttributeDefinitions, before)
+		}
+	}
+}
+
+// Nothing counts what a removed index held.
+func TestRemovedIndexIsNotCounted(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	createTable(t, e, newTableInput("tab", "pk:S").withGlobal("idx", "a:S"))
+	putItem(t, e, "tab", fields("pk", "p", "a", "x"))
+	tab := e.tables["tab"].record
+	counted := func() bool {
+		_, found, err := e.store.Get(nil, store.TallyKey(tab.ID, tab.IndexIDs["idx"]))
+		noError(t, err)
+		return found
+	}
+	if !counted() {
+		t.Fatal("an index is not counted")
+	}
+	updateTable(t, e, removeInput("tab", "idx"))
+	for len(describeTable(t, e, "tab").GlobalIndexes) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if counted() {
+		t.Error("a removed index is counted")
+	}
+}
+
 // A backfill takes the index's capacity, as much as there is, and not more. Table
 // writes that the index does not hold go on; those that it holds share it.
 func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		e := openEngine(t, Options{Physics: &partition.Options{}})
 		createTable(t, e, newTableInput("tab", "pk:S").provisioned(1000, 1000))
-		const items, rate = 2000, 5
+		const items, rate = 1000, 5
+		const taken = 2 * items
 		for i := range items {
-			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "a", fmt.Sprint(i)))
+			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "a", fmt.Sprint(i), "p", strings.Repeat("x", 1<<10))) // two units
 			time.Sleep(10 * time.Millisecond)
 		}
 		in := addInput("tab", "idx", "a:S")
@@ -559,10 +628,10 @@ func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		took := time.Since(start).Seconds()
-		if most := rate * (took + 2); float64(items+done) > most {
-			t.Errorf("%d entries in %.0f s, want %.0f at most", items+done, took, most)
+		if most := rate * (took + 2); float64(taken+done) > most {
+			t.Errorf("%d units in %.0f s, want %.0f at most", taken+done, took, most)
 		}
-		if least := (items + float64(done)) / rate; took > 1.2*least {
+		if least := (taken + float64(done)) / rate; took > 1.2*least {
 			t.Errorf("it took %.0f s, want about %.0f", took, least)
 		}
 		if throttled == 0 || done == 0 {
@@ -577,8 +646,8 @@ func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 			consumed += m.Metrics["ConsumedWriteCapacityUnits"]
 			events += m.Metrics["WriteThrottleEvents"]
 		}
-		if consumed != float64(items+done) || events != float64(throttled) {
-			t.Errorf("got %v units and %v throttle events, want %d and %d", consumed, events, items+done, throttled)
+		if consumed != float64(taken+done) || events != float64(throttled) {
+			t.Errorf("got %v units and %v throttle events, want %d and %d", consumed, events, taken+done, throttled)
 		}
 	})
 }

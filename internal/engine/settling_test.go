@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/bubble"
@@ -43,6 +44,14 @@ func TestStatusDelayOfChanges(t *testing.T) {
 			add:              "Can't create or delete an index when stream status is being updated. Table: tab Stream: LABEL Operation: ENABLE",
 			update("idx", 9): fine,
 			drop:             "Cannot delete table while stream is being enabled/disabled.",
+		}},
+		"billing mode": {&UpdateTableInput{BillingMode: new("PAY_PER_REQUEST")}, "UPDATING idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			{BillingMode: new("PAY_PER_REQUEST")}: fine, // it is the table's by now
+			stream:                                "Can't enable or disable stream while table IOPS are being updated. Table: tab",
+		}},
+		"warm throughput of an index": {&UpdateTableInput{HasIndexUpdates: true, IndexUpdates: []IndexUpdate{{Update: &IndexInput{IndexName: new("idx"), WarmThroughput: units(20_000, 20_000)}}}}, "ACTIVE idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			update("idx", 9): fine,
+			drop:             fine,
 		}},
 		"index": {update("idx", 8), "ACTIVE idx=UPDATING other=ACTIVE", map[*UpdateTableInput]string{
 			update("idx", 9):       "Index is being updated.  Table: tab Index: idx",
@@ -89,6 +98,27 @@ func TestStatusDelayOfChanges(t *testing.T) {
 			})
 		}
 	}
+}
+
+// An index whose throughput changes while it is filled is still shown as being created.
+func TestStatusDelayOfAnIndexBeingFilled(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		h := newHalt()
+		e := openEngine(t, Options{StatusDelay: time.Minute, fillBatch: 1, reached: h.reached})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		time.Sleep(time.Minute)
+		for _, key := range []string{"a", "b"} {
+			putItem(t, e, "tab", fields("pk", key, "a", "x"))
+		}
+		h.armed.Store(true)
+		updateTable(t, e, addInput("tab", "idx", "a:S"))
+		<-h.halted
+		updateTable(t, e, &UpdateTableInput{TableName: new("tab"), HasIndexUpdates: true, IndexUpdates: []IndexUpdate{{Update: &IndexInput{IndexName: new("idx"), OnDemandThroughput: units(5, 5)}}}})
+		wantStates(t, describeTable(t, e, "tab"), "ACTIVE idx=CREATING/true")
+		close(h.released)
+		synctest.Wait()
+		wantStates(t, describeTable(t, e, "tab"), "ACTIVE idx=UPDATING")
+	})
 }
 
 // A deleted table is DELETING for a while, in which its name is taken.
