@@ -107,6 +107,7 @@ func TestChangesBesideARestore(t *testing.T) {
 			"Attempt to change a resource which is still in use: Table past is being restored from table tab")
 		wantError(t, errorOf(e.CreateBackup(t.Context(), &CreateBackupInput{TableName: new("new"), BackupName: new("kept")})),
 			TypeTableNotFound, "Table not found: new")
+		wantError(t, restoreLatest(e, "new", "more"), TypeTableNotFound, "Table not found: new")
 		off := &UpdateContinuousBackupsInput{TableName: new("tab"), HasSpec: true, Enabled: new(false)}
 		wantError(t, errorOf(e.UpdateContinuousBackups(t.Context(), off)), TypeValidation,
 			"Point in time recovery of table tab cannot be disabled while a table is being restored from it")
@@ -175,6 +176,9 @@ func TestBackupLeavesUnfinishedIndexesOut(t *testing.T) {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	arn := list.Backups[0].ARN
+	if d := list.Backups[0].Table; len(d.AttributeDefinitions) != 2 {
+		t.Errorf("the backup has definitions of %v", d.AttributeDefinitions)
+	}
 	for restoreBackup(e, arn, "new") != nil { // until the backup is made
 		time.Sleep(time.Millisecond)
 	}

@@ -128,6 +128,7 @@ func TestStatusDelayOfDeletion(t *testing.T) {
 		createTable(t, e, newTableInput("tab", "pk:S"))
 		time.Sleep(5 * time.Second)
 		putItem(t, e, "tab", fields("pk", "p"))
+		arn := createBackup(t, e, "tab")
 		deleteTable(t, e, "tab")
 		const deleted = "Attempt to change a resource which is still in use: Table is being deleted: tab"
 		list := func() []string {
@@ -143,6 +144,7 @@ func TestStatusDelayOfDeletion(t *testing.T) {
 		wantError(t, errorOf(e.DeleteTable(t.Context(), &TableInput{TableName: new("tab")})), TypeResourceInUse, deleted)
 		wantError(t, errorOf(e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})), TypeResourceInUse, deleted)
 		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("tab", "pk:S"))), TypeResourceInUse, "Table already exists: tab")
+		wantError(t, restoreBackup(e, arn, "tab"), TypeTableExists, "Table already exists: tab")
 		if got := list(); !slices.Equal(got, []string{"tab"}) {
 			t.Errorf("got tables %v, want tab", got)
 		}
