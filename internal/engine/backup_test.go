@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -462,6 +463,31 @@ func TestRestoreWithPhysics(t *testing.T) {
 		t.Errorf("got %+v, %v; want 51 entries", out, err)
 	}
 	deleteTable(t, e, "new")
+}
+
+// A restored table takes its part of the account's quota once, and its partitions know how much they hold.
+func TestPartitionsOfARestoredTable(t *testing.T) {
+	e := openEngine(t, Options{Physics: &partition.Options{}})
+	createTable(t, e, newTableInput("tab", "pk:S").provisioned(5000, 5000))
+	for i := range 20 {
+		putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "p", strings.Repeat("x", 10<<10)))
+	}
+	noError(t, restoreBackup(e, createBackup(t, e, "tab"), "new"))
+	waitWhole(t, e, "new")
+	if got := heldBytes(e.tables["new"].partitions); got < 200<<10 {
+		t.Errorf("the partitions hold %d bytes, want 200 KB at least", got)
+	}
+	if got := e.account.Provisioned(); got.Read != 10_000 || got.Write != 10_000 {
+		t.Errorf("got %+v provisioned in all, want 10,000 of each", got)
+	}
+}
+
+// heldBytes is how much partitions take their data for.
+func heldBytes(s *partition.Set) (bytes int64) {
+	for _, p := range s.Snapshot(time.Now(), 0).Partitions {
+		bytes += p.Bytes
+	}
+	return bytes
 }
 
 func TestListContributorInsights(t *testing.T) {

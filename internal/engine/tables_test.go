@@ -597,6 +597,16 @@ func TestUpdateTableRefuses(t *testing.T) {
 	wantError(t, err, TypeResourceNotFound, "Requested resource not found: Table: ghost not found")
 }
 
+func TestTableClass(t *testing.T) {
+	e := openEngine(t, Options{})
+	in := newTableInput("tab", "pk:S")
+	in.TableClass = new("STANDARD_INFREQUENT_ACCESS")
+	createTable(t, e, in)
+	if got := describeTable(t, e, "tab").TableClass; got != *in.TableClass {
+		t.Errorf("got class %q, want %q", got, *in.TableClass)
+	}
+}
+
 // TestReopenedTablesAreTheSame covers a clean end, after which counts are read,
 // and a crash, after which they are made.
 func TestReopenedTablesAreTheSame(t *testing.T) {

@@ -406,6 +406,9 @@ func TestTokensSurviveReopening(t *testing.T) {
 	}
 
 	b = bank{openEngine(t, Options{Dir: dir})}
+	if n := len(b.tokens.kept); n != 1 {
+		t.Errorf("%d tokens will be deleted when they expire, want 1", n)
+	}
 	out, err := b.TransactWriteItems(context.Background(), in(5))
 	if err != nil {
 		t.Fatal(err)

@@ -63,6 +63,23 @@ func TestReadQueries(t *testing.T) {
 	same(t, decoded(t, (*request).scan, `{`+common+`,"Segment":0,"TotalSegments":4}`), &scan)
 }
 
+// No operation minds members that it does not know, whatever they hold.
+func TestUnknownMembersAreIgnored(t *testing.T) {
+	e, err := engine.Open(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	h := NewHandler(e, Options{Unsigned: true})
+	for target := range operations {
+		want := do(h, post(target, `{}`))
+		got := do(h, post(target, `{"Unknown":{"a":[1,{"b":null}],"c":"d"},"More":"x","None":null,"List":[[]]}`))
+		if got.Code != want.Code || got.Body.String() != want.Body.String() {
+			t.Errorf("%s: got %d %s, want %d %s", target, got.Code, got.Body, want.Code, want.Body)
+		}
+	}
+}
+
 // A parameter that an operation does not have is skipped, whatever it is.
 func TestMembersOfOtherOperations(t *testing.T) {
 	others := func(names ...string) string {
