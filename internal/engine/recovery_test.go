@@ -1,11 +1,16 @@
 package engine
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/bubble"
 	"github.com/heatsink-go/heatsink/internal/store"
 )
@@ -182,4 +187,71 @@ func TestCopiesAreBounded(t *testing.T) {
 		synctest.Wait()
 		noError(t, restoreBackup(e, b.ARN, "more"))
 	})
+}
+
+// What a transaction leaves as it is has no history.
+func TestTransactionsRememberWhatChanges(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	setRecovery(t, e, "tab", true)
+	putItem(t, e, "tab", fields("pk", "a"))
+	in := &TransactWriteItemsInput{HasActions: true}
+	for _, it := range []attr.Item{fields("pk", "a"), fields("pk", "b"), fields("pk", "c")} {
+		in.Actions = append(in.Actions, TransactWrite{Put: &PutItemInput{TableName: new("tab"), Item: it, HasItem: true}})
+	}
+	noError(t, errorOf(e.TransactWriteItems(t.Context(), in)))
+	if n := pastOf(t, e, "tab"); n != 3 {
+		t.Errorf("got %d entries, want those of the first put and of two of the transaction", n)
+	}
+}
+
+// A backup that breaks off is told and removed, and a restore begins anew.
+func TestCopiesSurvivePanics(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		var log strings.Builder
+		e := openEngine(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil)), reached: func(s stage) {
+			if s == filled && broken.Swap(false) {
+				panic(errBroken)
+			}
+		}})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		load(t, e, 20)
+		arn := createBackup(t, e, "tab")
+		broken.Store(true)
+		err := errorOf(e.CreateBackup(t.Context(), &CreateBackupInput{TableName: new("tab"), BackupName: new("broken")}))
+		if err == nil || !strings.Contains(err.Error(), errBroken.Error()) || len(e.backups) != 1 {
+			t.Errorf("got %v, and %d backups; want what went wrong, and the one before", err, len(e.backups))
+		}
+		wantNoLeftovers(t, e)
+		broken.Store(true)
+		noError(t, restoreBackup(e, arn, "new"))
+		wantStates(t, describeTable(t, e, "new"), "CREATING")
+		time.Sleep(retryWait)
+		synctest.Wait()
+		if d := describeTable(t, e, "new"); d.Status != "ACTIVE" || d.ItemCount != 20 {
+			t.Errorf("restored, the table is %+v", d)
+		}
+		if !strings.Contains(log.String(), "a backup cannot be made, and is removed") || !strings.Contains(log.String(), "restore a table") {
+			t.Errorf("got %q in the log", log.String())
+		}
+	})
+}
+
+// A backup that the end of the engine breaks off is none for who asked for it.
+func TestBackupWhileClosing(t *testing.T) {
+	h := newHalt()
+	e := openEngine(t, Options{reached: h.reached})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	putItem(t, e, "tab", fields("pk", "a"))
+	h.armed.Store(true)
+	e.options.patience = time.Hour
+	done := make(chan error)
+	go func() {
+		done <- errorOf(e.CreateBackup(context.Background(), &CreateBackupInput{TableName: new("tab"), BackupName: new("kept")}))
+	}()
+	<-h.halted
+	e.jobs.cancel() // as Close does first
+	close(h.released)
+	wantError(t, <-done, TypeInternal, "the engine is closed")
 }
