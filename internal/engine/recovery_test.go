@@ -226,11 +226,16 @@ func TestCopiesSurvivePanics(t *testing.T) {
 		wantNoLeftovers(t, e)
 		broken.Store(true)
 		noError(t, restoreBackup(e, arn, "new"))
+		setRecovery(t, e, "tab", true)
+		broken.Store(true)
+		noError(t, restoreLatest(e, "tab", "past"))
 		wantStates(t, describeTable(t, e, "new"), "CREATING")
 		time.Sleep(retryWait)
 		synctest.Wait()
-		if d := describeTable(t, e, "new"); d.Status != "ACTIVE" || d.ItemCount != 20 {
-			t.Errorf("restored, the table is %+v", d)
+		for _, name := range []string{"new", "past"} {
+			if d := describeTable(t, e, name); d.Status != "ACTIVE" || d.ItemCount != 20 {
+				t.Errorf("restored, the table is %+v", d)
+			}
 		}
 		if !strings.Contains(log.String(), "a backup cannot be made, and is removed") || !strings.Contains(log.String(), "restore a table") {
 			t.Errorf("got %q in the log", log.String())

@@ -244,6 +244,29 @@ func TestReadLegacy(t *testing.T) {
 	if in.BadValue == nil || !strings.Contains(in.BadValue.Error(), "larger than 2 MB") || len(in.Legacy.Expected) != 1 {
 		t.Errorf("got %v and %d conditions", in.BadValue, len(in.Legacy.Expected))
 	}
+	large := `{"S":"` + strings.Repeat("x", 1<<20) + `"}`
+	for what, body := range map[string]string{
+		"values of one condition":  `"Expected":{"a":{"AttributeValueList":[` + large + `,` + large + `,` + large + `]}}`,
+		"a value of each":          `"Expected":{"a":{"Value":` + large + `},"b":{"Value":` + large + `},"c":{"Value":` + large + `}}`,
+		"a value of each update":   `"AttributeUpdates":{"a":{"Value":` + large + `},"b":{"Value":` + large + `},"c":{"Value":` + large + `}}`,
+		"many updates of nothing":  `"AttributeUpdates":{` + strings.Repeat(`"a":{},`, 250_000) + `"b":{}}`,
+		"many conditions of none":  `"Expected":{` + strings.Repeat(`"a":{},`, 250_000) + `"b":{}}`,
+		"another fault before all": `"ExpressionAttributeValues":{":v":{"N":"x"}},"AttributeUpdates":{"a":{"Value":` + large + `},"b":{"Value":` + large + `},"c":{"Value":` + large + `}}`,
+	} {
+		in := decoded(t, (*request).updateItem, `{`+body+`}`)
+		want := "larger than 2 MB"
+		if strings.HasPrefix(what, "another") {
+			want = "cannot be converted to a numeric value"
+		}
+		if in.BadValue == nil || !strings.Contains(in.BadValue.Error(), want) {
+			t.Errorf("%s: got %v, want %q", what, in.BadValue, want)
+		}
+		for _, c := range in.Legacy.Expected {
+			if len(c.Values) > 2 {
+				t.Errorf("%s: %d values of a megabyte are kept", what, len(c.Values))
+			}
+		}
+	}
 }
 
 func TestUnsupportedParameters(t *testing.T) {
