@@ -63,7 +63,7 @@ func thing(i int) Item { return Item{"pk": text(fmt.Sprint(i))} }
 func pages(n int) *service {
 	return &service{
 		describe: func() (*types.TableDescription, error) {
-			return &types.TableDescription{TableArn: aws.String("arn:aws:dynamodb:x:1:table/things"), TableId: aws.String("id"), KeySchema: keys("pk")}, nil
+			return &types.TableDescription{TableArn: aws.String("arn:aws:dynamodb:x:1:table/things"), TableId: aws.String("id"), KeySchema: keys("pk"), AttributeDefinitions: definitions("pk", "S")}, nil
 		},
 		scan: func(in *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
 			i := 0
@@ -235,7 +235,7 @@ func writes(t *testing.T, n int) (dir string, client *service, put map[string]in
 	var mu sync.Mutex
 	s := &service{
 		describe: func() (*types.TableDescription, error) {
-			return &types.TableDescription{TableId: aws.String("id"), KeySchema: keys("pk")}, nil
+			return &types.TableDescription{TableId: aws.String("id"), KeySchema: keys("pk"), AttributeDefinitions: definitions("pk", "S")}, nil
 		},
 		scan: func(*dynamodb.ScanInput) (*dynamodb.ScanOutput, error) { return &dynamodb.ScanOutput{}, nil },
 		write: func(list []types.WriteRequest) (*dynamodb.BatchWriteItemOutput, error) {
