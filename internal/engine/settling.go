@@ -53,14 +53,14 @@ func (e *Engine) settle(t *table, in *UpdateTableInput) {
 	}
 }
 
-// settling describes the changes that show as going on.
+// settling describes the changes that show as going on. What an index is that is added or removed is told after that.
 func (d *TableDescription) settling(list []settling) {
 	for _, s := range list {
 		if s.iops || s.stream != "" {
 			d.Status = "UPDATING"
 		}
 		for i := range d.GlobalIndexes {
-			if x := &d.GlobalIndexes[i]; x.Status == "ACTIVE" && slices.Contains(s.indexes, x.IndexName) {
+			if x := &d.GlobalIndexes[i]; slices.Contains(s.indexes, x.IndexName) {
 				x.Status = "UPDATING"
 			}
 		}
