@@ -162,7 +162,7 @@ func (b *breaking) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteIt
 func TestCutShortGoesOn(t *testing.T) {
 	db, dir := local.Start(t), t.TempDir()
 	orders(t, db.Client(), 400)
-	attempts, resumed := 0, false
+	attempts, resumed, files := 0, false, 0
 	repeat := func(do func(context.Context, Client) (Result, error)) {
 		t.Helper()
 		attempts, resumed = 0, false
@@ -178,6 +178,7 @@ func TestCutShortGoesOn(t *testing.T) {
 				if out.Items != 400 {
 					t.Fatalf("got %+v", out)
 				}
+				files = out.Files
 				return
 			}
 			if !errors.Is(err, context.Canceled) || attempts > 100 {
@@ -193,8 +194,8 @@ func TestCutShortGoesOn(t *testing.T) {
 	}
 	if f, err := openFolder(t.Context(), dir); err != nil {
 		t.Error(err)
-	} else if entries, err := os.ReadDir(filepath.Join(f.path, dataDir)); err != nil || len(entries) != len(f.files) {
-		t.Errorf("%d files lie there, %v; want %d", len(entries), err, len(f.files))
+	} else if entries, err := os.ReadDir(filepath.Join(f.path, dataDir)); err != nil || len(entries) != len(f.files) || files != len(f.files) {
+		t.Errorf("%d files lie there, %v, and %d are told of; want %d", len(entries), err, files, len(f.files))
 	}
 	repeat(func(ctx context.Context, c Client) (Result, error) {
 		return Import(ctx, c, ImportOptions{Dir: dir, Table: "copy", Workers: 2})
@@ -264,6 +265,12 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 			f.summary.ItemCount, f.files[0].ItemCount = 1000, 1000
 			_ = os.WriteFile(filepath.Join(f.path, "data", "abc.json.gz"), half, 0o600)
 		}, nil, "the file is cut off"},
+		{"data file cut off in a line", two, func(f *folder) {
+			half := cut.Bytes()[:cut.Len()/2]
+			f.files[0].MD5 = checksum(half)
+			f.summary.ItemCount, f.files[0].ItemCount = 1000, 1000
+			_ = os.WriteFile(filepath.Join(f.path, "data", "abc.json.gz"), half, 0o600)
+		}, nil, "the file is cut off"},
 		{"summary changed", two, nothing, func(t *testing.T, dir string) { write(t, filepath.Join(dir, summaryFile), "{}") }, "its MD5 is"},
 		{"files changed", two, nothing, func(t *testing.T, dir string) { write(t, filepath.Join(dir, filesFile), "") }, "its MD5 is"},
 		{"no manifest", two, nothing, func(t *testing.T, dir string) { _ = os.Remove(filepath.Join(dir, summaryFile)) }, "no finished export in it"},
@@ -275,8 +282,11 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 		{"another type", two, func(f *folder) { f.summary.ExportType = "NEW_EXPORT" }, nil, `it is an export of type "NEW_EXPORT", but only`},
 		{"an incremental line", "{\"Keys\":{}}\n", nothing, nil, "line 1: not an item in DynamoDB JSON: it is a line of an incremental export"},
 		{"a file outside", two, func(f *folder) { f.files[0].DataFileS3Key = "data/.." }, nil, "is not the key of a data file"},
+		{"a count below zero", two, func(f *folder) { f.summary.ItemCount, f.files[0].ItemCount = -1, -1 }, nil, "line 1: -1 items"},
 		{"a file twice", two, func(f *folder) { f.files = append(f.files, f.files[0]) }, nil, "is there twice"},
 		{"no MD5", two, func(f *folder) { f.files[0].MD5 = "x" }, nil, "is not an MD5"},
+		{"no item", "{}\n", nothing, nil, "line 1: not an item in DynamoDB JSON: it has no Item"},
+		{"no name", "{\"Item\":{\"id\":{\"S\":\"a\"},\"\":{\"S\":\"b\"}}}\n", nothing, nil, "line 1: not an item in DynamoDB JSON: Empty attribute name"},
 		{"no JSON", "what\n", nothing, nil, "line 1: not an item"},
 		{"half a line", two + "{\"Item\":{\"id\"\n", nothing, nil, "line 3: not an item"},
 		{"wrong type", "{\"Item\":{\"id\":{\"S\":1}}}\n", nothing, nil, "line 1: not an item"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,7 @@ func TestChangesBesideARestore(t *testing.T) {
 			"Attempt to change a resource which is still in use: Table past is being restored from table tab")
 		wantError(t, errorOf(e.CreateBackup(t.Context(), &CreateBackupInput{TableName: new("new"), BackupName: new("kept")})),
 			TypeTableNotFound, "Table not found: new")
+		wantError(t, restoreLatest(e, "new", "more"), TypeTableNotFound, "Table not found: new")
 		off := &UpdateContinuousBackupsInput{TableName: new("tab"), HasSpec: true, Enabled: new(false)}
 		wantError(t, errorOf(e.UpdateContinuousBackups(t.Context(), off)), TypeValidation,
 			"Point in time recovery of table tab cannot be disabled while a table is being restored from it")
@@ -183,6 +185,9 @@ func TestBackupLeavesUnfinishedIndexesOut(t *testing.T) {
 		t.Fatalf("got %+v, %v", list, err)
 	}
 	arn := list.Backups[0].ARN
+	if d := list.Backups[0].Table; len(d.AttributeDefinitions) != 2 {
+		t.Errorf("the backup has definitions of %v", d.AttributeDefinitions)
+	}
 	for restoreBackup(e, arn, "new") != nil { // until the backup is made
 		time.Sleep(time.Millisecond)
 	}
@@ -409,6 +414,49 @@ func TestSystemBackupExpires(t *testing.T) {
 	})
 }
 
+// A backup whose time ends while a table is restored from it is told of no more, and is removed when the table is there.
+func TestSystemBackupExpiresBesideARestore(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		h := newHalt()
+		e := openEngine(t, Options{reached: h.reached})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		setRecovery(t, e, "tab", true)
+		putItem(t, e, "tab", fields("pk", "a"))
+		deleteTable(t, e, "tab")
+		list := func() []*Backup {
+			out, err := e.ListBackups(t.Context(), &ListBackupsInput{Type: new("ALL")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Backups
+		}
+		arn := list()[0].ARN
+		time.Sleep(systemLife - time.Minute)
+		h.armed.Store(true)
+		noError(t, restoreBackup(e, arn, "new"))
+		time.Sleep(time.Minute)
+		if n := len(list()); n != 0 {
+			t.Errorf("%d backups are listed, want none", n)
+		}
+		wantError(t, errorOf(e.DescribeBackup(t.Context(), &BackupInput{BackupARN: &arn})), TypeBackupNotFound, "Backup not found: "+arn)
+		if n := keptBackups(e); n != 1 {
+			t.Errorf("%d backups are kept while one is in use, want 1", n)
+		}
+		close(h.released)
+		waitWhole(t, e, "new")
+		if d := describeTable(t, e, "new"); d.ItemCount != 1 {
+			t.Errorf("restored, the table is %+v", d)
+		}
+		time.Sleep(sweepRetry)
+		synctest.Wait()
+		if n := keptBackups(e); n != 0 {
+			t.Errorf("%d backups are kept, want none", n)
+		}
+		deleteTable(t, e, "new")
+		wantNoLeftovers(t, e)
+	})
+}
+
 // A restored table has the partitions that its items need.
 func TestRestoreWithPhysics(t *testing.T) {
 	e := openEngine(t, Options{Physics: &partition.Options{}})
@@ -423,6 +471,31 @@ func TestRestoreWithPhysics(t *testing.T) {
 		t.Errorf("got %+v, %v; want 51 entries", out, err)
 	}
 	deleteTable(t, e, "new")
+}
+
+// A restored table takes its part of the account's quota once, and its partitions know how much they hold.
+func TestPartitionsOfARestoredTable(t *testing.T) {
+	e := openEngine(t, Options{Physics: &partition.Options{}})
+	createTable(t, e, newTableInput("tab", "pk:S").provisioned(5000, 5000))
+	for i := range 20 {
+		putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "p", strings.Repeat("x", 10<<10)))
+	}
+	noError(t, restoreBackup(e, createBackup(t, e, "tab"), "new"))
+	waitWhole(t, e, "new")
+	if got := heldBytes(e.tables["new"].partitions); got < 200<<10 {
+		t.Errorf("the partitions hold %d bytes, want 200 KB at least", got)
+	}
+	if got := e.account.Provisioned(); got.Read != 10_000 || got.Write != 10_000 {
+		t.Errorf("got %+v provisioned in all, want 10,000 of each", got)
+	}
+}
+
+// heldBytes is how much partitions take their data for.
+func heldBytes(s *partition.Set) (bytes int64) {
+	for _, p := range s.Snapshot(time.Now(), 0).Partitions {
+		bytes += p.Bytes
+	}
+	return bytes
 }
 
 func TestListContributorInsights(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -531,15 +532,78 @@ func TestAddIndexBeyondQuota(t *testing.T) {
 	}
 }
 
+// An index takes its part of the account's quota, which is free again without it.
+func TestIndexesGiveTheirQuotaBack(t *testing.T) {
+	e := openEngine(t, Options{Physics: &partition.Options{}})
+	createTable(t, e, newTableInput("tab", "pk:S").provisioned(5, 5))
+	want := func(when string, writes int64) {
+		t.Helper()
+		if got := e.account.Provisioned(); got.Write != writes {
+			t.Errorf("%s: %v writes provisioned in all, want %v", when, got.Write, writes)
+		}
+	}
+	in := addInput("tab", "idx", "a:S")
+	in.IndexUpdates[0].Create.ProvisionedThroughput = units(3, 7)
+	updateTable(t, e, in)
+	waitActive(t, e, "tab", "idx")
+	want("with an index", 12)
+	updateTable(t, e, removeInput("tab", "idx"))
+	want("without it", 5)
+}
+
+// What a table was described as stays as it was, whatever is added to it.
+func TestDescriptionsAreNobodyElses(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("tab", "pk:S"))
+	for _, key := range []string{"z", "y", "x", "w", "v"} {
+		d := describeTable(t, e, "tab")
+		before := slices.Clone(d.AttributeDefinitions)
+		updateTable(t, e, addInput("tab", "by-"+key, key+":S"))
+		waitActive(t, e, "tab", "by-"+key)
+		if !slices.Equal(d.AttributeDefinitions, before) {
+			t.Errorf("an earlier description has definitions %v, and had %v", d.AttributeDefinitions, before)
+		}
+	}
+}
+
+// Nothing counts what a removed index held.
+func TestRemovedIndexIsNotCounted(t *testing.T) {
+	e := openEngine(t, Options{Dir: t.TempDir()})
+	createTable(t, e, newTableInput("tab", "pk:S").withGlobal("idx", "a:S"))
+	putItem(t, e, "tab", fields("pk", "p", "a", "x"))
+	tab := e.tables["tab"].record
+	counted := func() bool {
+		_, found, err := e.store.Get(nil, store.TallyKey(tab.ID, tab.IndexIDs["idx"]))
+		noError(t, err)
+		return found
+	}
+	if !counted() {
+		t.Fatal("an index is not counted")
+	}
+	updateTable(t, e, removeInput("tab", "idx"))
+	for len(describeTable(t, e, "tab").GlobalIndexes) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if counted() {
+		t.Error("a removed index is counted")
+	}
+}
+
 // A backfill takes the index's capacity, as much as there is, and not more. Table
 // writes that the index does not hold go on; those that it holds share it.
 func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		e := openEngine(t, Options{Physics: &partition.Options{}})
+		var observed atomic.Int64
+		e := openEngine(t, Options{Physics: &partition.Options{}, Observe: func(a *Access) {
+			if a.Index == "idx" && a.Reason == "" {
+				observed.Add(int64(a.WriteUnits))
+			}
+		}})
 		createTable(t, e, newTableInput("tab", "pk:S").provisioned(1000, 1000))
-		const items, rate = 2000, 5
+		const items, rate = 1000, 5
+		const taken = 2 * items
 		for i := range items {
-			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "a", fmt.Sprint(i)))
+			putItem(t, e, "tab", fields("pk", fmt.Sprint(i), "a", fmt.Sprint(i), "p", strings.Repeat("x", 1<<10))) // two units
 			time.Sleep(10 * time.Millisecond)
 		}
 		in := addInput("tab", "idx", "a:S")
@@ -563,10 +627,10 @@ func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		took := time.Since(start).Seconds()
-		if most := rate * (took + 2); float64(items+done) > most {
-			t.Errorf("%d entries in %.0f s, want %.0f at most", items+done, took, most)
+		if most := rate * (took + 2); float64(taken+done) > most {
+			t.Errorf("%d units in %.0f s, want %.0f at most", taken+done, took, most)
 		}
-		if least := (items + float64(done)) / rate; took > 1.2*least {
+		if least := (taken + float64(done)) / rate; took > 1.2*least {
 			t.Errorf("it took %.0f s, want about %.0f", took, least)
 		}
 		if throttled == 0 || done == 0 {
@@ -581,8 +645,14 @@ func TestBackfillSharesTheIndexCapacity(t *testing.T) {
 			consumed += m.Metrics["ConsumedWriteCapacityUnits"]
 			events += m.Metrics["WriteThrottleEvents"]
 		}
-		if consumed != float64(items+done) || events != float64(throttled) {
-			t.Errorf("got %v units and %v throttle events, want %d and %d", consumed, events, items+done, throttled)
+		if got := heldBytes(e.tables["tab"].index("idx").partitions); got < items<<10 {
+			t.Errorf("the index's partitions hold %d bytes, want %d at least", got, items<<10)
+		}
+		if got := float64(observed.Load()); got != consumed {
+			t.Errorf("the observer was told of %v units, want %v", got, consumed)
+		}
+		if consumed != float64(taken+done) || events != float64(throttled) {
+			t.Errorf("got %v units and %v throttle events, want %d and %d", consumed, events, taken+done, throttled)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/heatsink-go/heatsink/internal/attr"
 	"github.com/heatsink-go/heatsink/internal/bubble"
+	"github.com/heatsink-go/heatsink/internal/store"
 )
 
 // laggard is an engine that is set back, with a table.
@@ -256,6 +257,38 @@ func TestLagUnderLoad(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A moment that is too long ago stays while somebody reads it.
+func TestMomentsStayWhileTheyAreRead(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		e := laggard(t, Lag{Min: time.Second, Max: time.Second})
+		put := func(v string) {
+			putItem(t, e, "tab", fields("pk", "p", "sk", "s", "v", v))
+			time.Sleep(time.Second / 2)
+		}
+		put("1")
+		put("2")
+		view, m := e.past.look(e.store.View, time.Time{})
+		_, same := e.past.look(e.store.View, time.Time{})
+		if m == nil || same != m {
+			t.Fatal("want the moment before the last write, twice")
+		}
+		put("3")
+		put("4")
+		noError(t, e.past.looked(same))
+		n := 0
+		noError(t, each(view, store.Items(e.tables["tab"].record.ID), func(_, value []byte) error {
+			if n++; versionOf(t, value) != "1" {
+				t.Errorf("got version %s, want 1", versionOf(t, value))
+			}
+			return nil
+		}))
+		if n != 1 {
+			t.Errorf("got %d items, want 1", n)
+		}
+		noError(t, e.past.looked(m))
+	})
 }
 
 func TestLagFaults(t *testing.T) {

@@ -58,11 +58,7 @@ func (c *chronicle) latest(now time.Time) time.Time {
 // milliseconds that an answer has. So the first is not before there is history, and the
 // last has every change: many may share an instant, after the clock was set back.
 func (e *Engine) restorable(r *recovery, now time.Time) (earliest, latest time.Time) {
-	earliest, latest = roundUp(r.earliest(now)), roundUp(e.chronicle.latest(now))
-	if latest.Before(earliest) {
-		latest = earliest
-	}
-	return earliest, latest
+	return roundUp(r.earliest(now)), roundUp(e.chronicle.latest(now))
 }
 
 // roundUp returns the first whole millisecond that is not before t.

@@ -148,7 +148,6 @@ func (e *Engine) pointInTime(t *table, in *RestoreInput) (*TableDescription, *re
 			at.UTC().Format(time.RFC3339), first.Format(time.RFC3339), last.Format(time.RFC3339))
 	}
 	d := t.record.copy().Description
-	d.prune()
 	from := &restoring{Table: t.record.ID, At: uint64(at.UnixNano()), Summary: RestoreSummary{"", d.ARN, at.UTC()}}
 	return &d, from, e.store.Snapshot(), nil
 }

@@ -59,7 +59,7 @@ func (e *Engine) settle(t *table, in *UpdateTableInput, d *TableDescription) {
 	}
 }
 
-// settling describes the changes that show as going on.
+// settling describes the changes that show as going on. What an index is that is added or removed is told after that.
 func (d *TableDescription) settling(list []settling) {
 	for _, s := range list {
 		if s.iops || s.stream != "" || s.class != "" {
@@ -67,7 +67,7 @@ func (d *TableDescription) settling(list []settling) {
 		}
 		d.SSEChanging = d.SSEChanging || s.sse
 		for i := range d.GlobalIndexes {
-			if x := &d.GlobalIndexes[i]; x.Status == "ACTIVE" && slices.Contains(s.indexes, x.IndexName) {
+			if x := &d.GlobalIndexes[i]; slices.Contains(s.indexes, x.IndexName) {
 				x.Status = "UPDATING"
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/heatsink-go/heatsink/internal/bubble"
@@ -67,6 +68,14 @@ func TestStatusDelayOfChanges(t *testing.T) {
 			class:   fine,
 			add:     fine,
 			drop:    "Table: tab is in the process of being updated.",
+		}},
+		"billing mode": {&UpdateTableInput{BillingMode: new("PAY_PER_REQUEST")}, "UPDATING idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			{BillingMode: new("PAY_PER_REQUEST")}: fine, // it is the table's by now
+			stream:                                "Can't enable or disable stream while table IOPS are being updated. Table: tab",
+		}},
+		"warm throughput of an index": {&UpdateTableInput{HasIndexUpdates: true, IndexUpdates: []IndexUpdate{{Update: &IndexInput{IndexName: new("idx"), WarmThroughput: units(20_000, 20_000)}}}}, "ACTIVE idx=ACTIVE other=ACTIVE", map[*UpdateTableInput]string{
+			update("idx", 9): fine,
+			drop:             fine,
 		}},
 		"index": {update("idx", 8), "ACTIVE idx=UPDATING other=ACTIVE", map[*UpdateTableInput]string{
 			update("idx", 9):       "Index is being updated.  Table: tab Index: idx",
@@ -154,6 +163,27 @@ func TestStatusDelayOfMaximum(t *testing.T) {
 	}
 }
 
+// An index whose throughput changes while it is filled is still shown as being created.
+func TestStatusDelayOfAnIndexBeingFilled(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		h := newHalt()
+		e := openEngine(t, Options{StatusDelay: time.Minute, fillBatch: 1, reached: h.reached})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		time.Sleep(time.Minute)
+		for _, key := range []string{"a", "b"} {
+			putItem(t, e, "tab", fields("pk", key, "a", "x"))
+		}
+		h.armed.Store(true)
+		updateTable(t, e, addInput("tab", "idx", "a:S"))
+		<-h.halted
+		updateTable(t, e, &UpdateTableInput{TableName: new("tab"), HasIndexUpdates: true, IndexUpdates: []IndexUpdate{{Update: &IndexInput{IndexName: new("idx"), OnDemandThroughput: units(5, 5)}}}})
+		wantStates(t, describeTable(t, e, "tab"), "ACTIVE idx=CREATING/true")
+		close(h.released)
+		synctest.Wait()
+		wantStates(t, describeTable(t, e, "tab"), "ACTIVE idx=UPDATING")
+	})
+}
+
 // A deleted table is DELETING for a while, in which its name is taken.
 func TestStatusDelayOfDeletion(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -161,6 +191,7 @@ func TestStatusDelayOfDeletion(t *testing.T) {
 		createTable(t, e, newTableInput("tab", "pk:S"))
 		time.Sleep(5 * time.Second)
 		putItem(t, e, "tab", fields("pk", "p"))
+		arn := createBackup(t, e, "tab")
 		deleteTable(t, e, "tab")
 		const deleted = "Attempt to change a resource which is still in use: Table is being deleted: tab"
 		list := func() []string {
@@ -178,6 +209,7 @@ func TestStatusDelayOfDeletion(t *testing.T) {
 		wantError(t, errorOf(e.CreateTable(t.Context(), newTableInput("tab", "pk:S"))), TypeResourceInUse, "Table already exists: tab")
 		wantError(t, errorOf(e.DescribeTimeToLive(t.Context(), &TableInput{TableName: new("tab")})), TypeValidation,
 			"Cannot describe time to live while table is in DELETING state: Current table state is DELETING")
+		wantError(t, restoreBackup(e, arn, "tab"), TypeTableExists, "Table already exists: tab")
 		if got := list(); !slices.Equal(got, []string{"tab"}) {
 			t.Errorf("got tables %v, want tab", got)
 		}

@@ -3,8 +3,10 @@ package engine
 import (
 	"context"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -75,8 +77,38 @@ func TestNextTokenIsOfItsStatement(t *testing.T) {
 			}
 		}
 	}
-	_, err = page(text, 2, new("AAAA"), attr.String("p1"))
-	wantRefusal(t, "no token", err, "Invalid NextToken")
+	short := base64.StdEncoding.EncodeToString(seal([]byte{1}))
+	in := &StatementInput{Statement: new(text), Parameters: []attr.Value{attr.String("p1")}}
+	for what, token := range map[string]string{
+		"no token":               "AAAA",
+		"too short":              short,
+		"a read too far":         in.sealed(2, nil),
+		"a read beyond measure":  in.sealed(math.MaxInt, nil),
+		"a read below the first": in.sealedAt(math.MaxUint64),
+	} {
+		_, err = page(text, 2, &token, attr.String("p1"))
+		wantRefusal(t, what, err, "Invalid NextToken")
+	}
+}
+
+// Limit counts what is read, over all reads of a SELECT, also where a key has one item at most.
+func TestLimitOfSeveralReads(t *testing.T) {
+	e := openEngine(t, Options{})
+	createTable(t, e, newTableInput("things", "pk:S"))
+	for _, key := range []string{"a", "b", "c"} {
+		said(t, e, "INSERT INTO things VALUE {'pk': '"+key+"', 'odd': "+fmt.Sprint(key != "b")+"}")
+	}
+	in := &StatementInput{Statement: new("SELECT pk FROM things WHERE pk IN ['a', 'b', 'c'] AND odd = true ORDER BY pk"), Limit: new(int64(1))}
+	for _, want := range []int{1, 0, 1} {
+		out, err := e.ExecuteStatement(t.Context(), in)
+		if err != nil || len(out.Items) != want {
+			t.Fatalf("got %+v, %v; want %d items", out, err, want)
+		}
+		in.NextToken = &out.NextToken
+	}
+	if *in.NextToken != "" {
+		t.Error("the last page has a token")
+	}
 }
 
 // A token that was forged, of any position, is refused or goes on somewhere.
@@ -273,6 +305,7 @@ func TestBatchExecuteStatementAsksForMore(t *testing.T) {
 			said(t, e, fmt.Sprintf("INSERT INTO things VALUE {'pk': '%d', 'p': ?}", i), attr.String(strings.Repeat("x", 300<<10)))
 			in.Statements = append(in.Statements, StatementInput{Statement: new(fmt.Sprintf("DELETE FROM things WHERE pk = '%d' RETURNING ALL OLD *", i))})
 		}
+		in.Statements = append(in.Statements, StatementInput{Statement: new("DELETE")}) // what is wrong with it is told, room or not
 		asked := 0
 		in.HasStatements, in.More = true, func(context.Context) bool { asked++; return room }
 		out, err := e.BatchExecuteStatement(t.Context(), &in)
@@ -280,7 +313,10 @@ func TestBatchExecuteStatementAsksForMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		done := 0
-		for i, r := range out.Responses {
+		if last := out.Responses[10]; last.Code != "ValidationError" {
+			t.Errorf("no statement: got %+v", last)
+		}
+		for i, r := range out.Responses[:10] {
 			left := len(said(t, e, fmt.Sprintf("SELECT pk FROM things WHERE pk = '%d'", i)).Items)
 			switch {
 			case r.Code == "" && r.Item != nil && left == 0:
@@ -326,6 +362,36 @@ func TestExecuteTransactionLimits(t *testing.T) {
 	if _, err := e.ExecuteTransaction(t.Context(), large); err == nil || !strings.Contains(err.Error(), "Transaction payload size cannot exceed 4MB") {
 		t.Errorf("11 large statements: got %v", err)
 	}
+}
+
+// A statement that cannot be done for now is no error of the batch, and one that ends with the request's context is.
+func TestBatchExecuteStatementInTrouble(t *testing.T) {
+	e, _ := openNearlyFull(t, Options{})
+	in := &StatementsInput{HasStatements: true, Statements: []StatementInput{{Statement: new("INSERT INTO tab VALUE {'pk': 'c'}")}}}
+	out, err := e.BatchExecuteStatement(t.Context(), in)
+	if err != nil || out.Responses[0].Code != "InternalServerError" {
+		t.Errorf("on a full disk: got %+v, %v", out, err)
+	}
+	bubble.Test(t, func(t *testing.T) {
+		e := openEngine(t, Options{})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		key := e.tables["tab"].itemKey(fields("pk", "c"))
+		if free, err := e.locks.lock(t.Context(), key, false); !free || err != nil {
+			t.Fatalf("got %t, %v", free, err)
+		}
+		defer e.locks.unlock(key)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := e.BatchExecuteStatement(ctx, in); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v, want the end of the context", err)
+		}
+	})
+}
+
+// sealedAt makes a token of a read that no position can have.
+func (in *StatementInput) sealedAt(read uint64) string {
+	b := binary.BigEndian.AppendUint64(nil, in.fingerprint())
+	return base64.StdEncoding.EncodeToString(seal(binary.AppendUvarint(b, read)))
 }
 
 // sealed makes a token of anything.

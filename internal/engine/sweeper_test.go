@@ -142,6 +142,24 @@ func TestItemsExpireInTime(t *testing.T) {
 	}
 }
 
+// What is due first is done first, whatever else is due later: items that expire, history that is trimmed, shards.
+func TestSweeperMindsWhatIsDueFirst(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		e := openEngine(t, Options{ShardDuration: time.Minute})
+		arn := createStreamed(t, e, "tab", "KEYS_ONLY")
+		setRecovery(t, e, "tab", true)
+		noError(t, errorOf(e.UpdateTimeToLive(t.Context(), &UpdateTimeToLiveInput{TableName: new("tab"), HasSpec: true, Enabled: new(true), AttributeName: new("ttl")})))
+		putItem(t, e, "tab", fields("pk", "a", "ttl", time.Now().Add(20*time.Minute).Unix()))
+		for n := 1; n <= 5; n++ {
+			if got := len(describeStream(t, e, arn).Shards); got != n {
+				t.Errorf("after %d minutes: got %d shards, want %d", n-1, got, n)
+			}
+			putItem(t, e, "tab", fields("pk", fmt.Sprint(n)))
+			time.Sleep(time.Minute + time.Second)
+		}
+	})
+}
+
 // However long the interval is, an item that has expired is there until its end. Streams are looked after every hour, and history as
 // often; they delete no items.
 func TestItemsExpireInTimeBesideStreams(t *testing.T) {

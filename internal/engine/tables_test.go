@@ -573,10 +573,14 @@ func TestUpdateTableRefuses(t *testing.T) {
 			indexes(IndexUpdate{Delete: named("idx")}, IndexUpdate{Update: named("idx")}),
 			TypeValidation, invalid + "Only one global secondary index update per index is allowed simultaneously. Index: idx",
 		},
-		"two changes":    {UpdateTableInput{DeletionProtection: new(true), BillingMode: new("PAY_PER_REQUEST")}, TypeValidation, invalid + "DeletionProtection modification must be the only operation in the request"},
-		"capacity":       {UpdateTableInput{ProvisionedThroughput: units(1, 1)}, TypeValidation, invalid + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"},
-		"class":          {UpdateTableInput{TableClass: new("COLD")}, TypeValidation, "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS]."},
-		"empty action":   {indexes(IndexUpdate{}), TypeValidation, invalid + "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null"},
+		"two changes":  {UpdateTableInput{DeletionProtection: new(true), BillingMode: new("PAY_PER_REQUEST")}, TypeValidation, invalid + "DeletionProtection modification must be the only operation in the request"},
+		"capacity":     {UpdateTableInput{ProvisionedThroughput: units(1, 1)}, TypeValidation, invalid + "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"},
+		"class":        {UpdateTableInput{TableClass: new("COLD")}, TypeValidation, "Invalid table-class parameter provided. Please try again with a valid table-class value: [STANDARD, STANDARD_INFREQUENT_ACCESS]."},
+		"empty action": {indexes(IndexUpdate{}), TypeValidation, invalid + "One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null"},
+		"two actions": {
+			indexes(IndexUpdate{Create: &full, Delete: named("idx")}),
+			TypeValidation, invalid + "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object",
+		},
 		"delete nothing": {indexes(IndexUpdate{Delete: named("ghost")}), TypeResourceNotFound, "Requested resource not found: Index ghost for table tab"},
 		"delete local":   {indexes(IndexUpdate{Delete: named("lsi")}), TypeValidation, "Cannot delete an index that is not a GlobalSecondaryIndex: lsi"},
 		"create undefined": {
@@ -591,6 +595,16 @@ func TestUpdateTableRefuses(t *testing.T) {
 	}
 	_, err := e.UpdateTable(t.Context(), &UpdateTableInput{TableName: new("ghost"), DeletionProtection: new(true)})
 	wantError(t, err, TypeResourceNotFound, "Requested resource not found: Table: ghost not found")
+}
+
+func TestTableClass(t *testing.T) {
+	e := openEngine(t, Options{})
+	in := newTableInput("tab", "pk:S")
+	in.TableClass = new("STANDARD_INFREQUENT_ACCESS")
+	createTable(t, e, in)
+	if got := describeTable(t, e, "tab").TableClass; got != *in.TableClass {
+		t.Errorf("got class %q, want %q", got, *in.TableClass)
+	}
 }
 
 // TestReopenedTablesAreTheSame covers a clean end, after which counts are read,

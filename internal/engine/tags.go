@@ -100,7 +100,7 @@ func (e *Engine) ListTagsOfResource(ctx context.Context, in *ListTagsInput) (out
 	if err != nil {
 		return nil, err
 	}
-	err = e.view(ctx, &TableInput{TableName: &name}, func(t *table) { out = slices.Clone(t.record.Tags) })
+	err = e.view(ctx, &TableInput{TableName: &name}, func(t *table) { out = t.record.Tags })
 	return out, taggedMissing(err, ": ResourcArn: "+*in.ResourceARN+" not found")
 }
 
@@ -208,7 +208,7 @@ func errTooManyTags() *Error {
 
 // notOfTag reports whether no tag may have a character.
 func notOfTag(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsSpace(r) && !unicode.Is(unicode.Z, r) && !strings.ContainsRune("+-=._:/@", r)
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsSpace(r) && !strings.ContainsRune("+-=._:/@", r)
 }
 
 // tag adds tags to a record, or changes their values.

@@ -327,10 +327,60 @@ func TestTokenTellsNamesApart(t *testing.T) {
 		action.Names, action.HasNames = names, true
 		return errorOf(b.TransactWriteItems(t.Context(), withToken(transaction(action), "token")))
 	}
-	noError(t, send(map[string]string{"#a": "p", "#b": "q #b:r"}))
-	noError(t, send(map[string]string{"#a": "p", "#b": "q #b:r"}))
-	wantError(t, send(map[string]string{"#a": "p #b:q", "#b": "r"}), TypeIdempotentMismatch,
-		"Provided idempotency token has already been used with different request parameters")
+	noError(t, send(map[string]string{"#a": "p", "#b": "z#bq"}))
+	noError(t, send(map[string]string{"#a": "p", "#b": "z#bq"}))
+	wantError(t, send(map[string]string{"#a": "p#bz", "#b": "q"}), TypeIdempotentMismatch, otherParameters)
+}
+
+const otherParameters = "Provided idempotency token has already been used with different request parameters"
+
+// Whatever an action does otherwise, it is not taken for the one that the token stands for.
+func TestTokenTellsRequestsApart(t *testing.T) {
+	b := openBank(t, Options{}, 5, 5)
+	createTable(t, b.Engine, newTableInput("others", "id:S"))
+	put := func(it attr.Item) TransactWrite {
+		return TransactWrite{Put: &PutItemInput{TableName: &accounts, Item: it, HasItem: true}}
+	}
+	on := func(u *UpdateItemInput) *DeleteItemInput {
+		return &DeleteItemInput{TableName: u.TableName, Key: u.Key, HasKey: true, Expressions: Expressions{Condition: new("attribute_not_exists(gone)")}}
+	}
+	changed := func(change func(*UpdateItemInput)) []TransactWrite {
+		u := deposit(0, 1)
+		change(u)
+		return []TransactWrite{{Update: u}}
+	}
+	update := changed(func(*UpdateItemInput) {})
+	for what, c := range map[string]struct{ first, second []TransactWrite }{
+		"another table":     {update, changed(func(u *UpdateItemInput) { u.TableName = new("others") })},
+		"another item":      {update, changed(func(u *UpdateItemInput) { u.Key = fields("id", accountID(1)) })},
+		"another update":    {update, changed(func(u *UpdateItemInput) { u.Update = new("SET balance = balance - :amount") })},
+		"another condition": {update, changed(func(u *UpdateItemInput) { u.Condition = new("balance > :least") })},
+		"no condition":      {update, changed(func(u *UpdateItemInput) { u.Condition, u.Values = nil, fields(":amount", 1) })},
+		"another value":     {update, changed(func(u *UpdateItemInput) { u.Values = fields(":amount", 1, ":least", -2) })},
+		"another answer":    {update, changed(func(u *UpdateItemInput) { u.OnConditionFailure = "ALL_OLD" })},
+		"one more":          {update, append(changed(func(*UpdateItemInput) {}), TransactWrite{Update: deposit(1, 1)})},
+		"another kind":      {[]TransactWrite{{ConditionCheck: on(deposit(0, 1))}}, []TransactWrite{{Delete: on(deposit(0, 1))}}},
+		"another put":       {[]TransactWrite{put(fields("id", "a"))}, []TransactWrite{put(fields("id", "a", "v", 1))}},
+	} {
+		send := func(actions []TransactWrite) error {
+			return errorOf(b.TransactWriteItems(t.Context(), withToken(&TransactWriteItemsInput{Actions: actions, HasActions: true}, what)))
+		}
+		noError(t, send(c.first))
+		noError(t, send(c.first))
+		if err := send(c.second); err == nil || err.Error() != (&Error{Type: TypeIdempotentMismatch, Message: otherParameters}).Error() {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
+// A transaction that is under way is not begun again by its token, until it ends without having been done.
+func TestTokenInProgress(t *testing.T) {
+	tokens := newTokens(time.Minute)
+	begin := func() error { return errorOf(tokens.begin("token", 1)) }
+	noError(t, begin())
+	wantError(t, begin(), TypeTransactionInProgress, "The transaction with the given request token is already in progress.")
+	tokens.end("token")
+	noError(t, begin())
 }
 
 // Tokens are as durable as what they stand for.
@@ -356,6 +406,9 @@ func TestTokensSurviveReopening(t *testing.T) {
 	}
 
 	b = bank{openEngine(t, Options{Dir: dir})}
+	if n := len(b.tokens.kept); n != 1 {
+		t.Errorf("%d tokens will be deleted when they expire, want 1", n)
+	}
 	out, err := b.TransactWriteItems(context.Background(), in(5))
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +420,7 @@ func TestTokensSurviveReopening(t *testing.T) {
 		t.Errorf("got balances %d, want the transaction done once", got)
 	}
 	_, err = b.TransactWriteItems(context.Background(), in(6))
-	wantError(t, err, TypeIdempotentMismatch, "Provided idempotency token has already been used with different request parameters")
+	wantError(t, err, TypeIdempotentMismatch, otherParameters)
 }
 
 // A token is remembered for ten minutes, and not stored for longer than needed.

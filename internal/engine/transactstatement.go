@@ -161,9 +161,6 @@ func (e *Engine) transactChanges(ctx context.Context, in *StatementsInput, state
 	var writes []*write
 	err := bindAll(statements, tables, func(s *statement) error {
 		w, err := s.write()
-		if w != nil {
-			w.together = true
-		}
 		writes = append(writes, w)
 		return err
 	})

@@ -160,9 +160,6 @@ func (p *parser) columns(s *Statement) error {
 	if star && s.columns != nil {
 		p.refuse("Other attributes should not be present in the projection when '*' is used.")
 	}
-	if star {
-		s.columns = nil
-	}
 	return nil
 }
 

@@ -262,7 +262,7 @@ func (p *parser) sign() (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.op != opValue || n.param > 0 || n.value.Kind != attr.N {
+	if n.op != opValue || n.value.Kind != attr.N {
 		return &node{op: opOther, text: t.text, args: []*node{n}, at: t.at}, nil
 	}
 	if t.text == "-" {
@@ -521,7 +521,6 @@ func (p *parser) index() (step, error) {
 	i, err := strconv.ParseInt(sign+t.text, 10, 64)
 	if err != nil || i < 0 || i > maxIndex {
 		p.refuse("List index is not within the allowable range; index: [%s%s]%s", sign, t.text, t.at)
-		i = 0
 	}
 	return step{index: int(i)}, p.close()
 }

@@ -58,7 +58,7 @@ func (s *Statement) Plan(schema Schema) ([]Read, error) {
 		}
 		reads = append(reads, r)
 	}
-	if p.many || len(reads) > maxReads {
+	if len(reads) > maxReads {
 		return nil, attr.Fault("Too many decomposed read operations for a given query.")
 	}
 	for i := range reads {
@@ -70,10 +70,7 @@ func (s *Statement) Plan(schema Schema) ([]Read, error) {
 }
 
 // planner finds the reads of a WHERE clause.
-type planner struct {
-	schema Schema
-	many   bool // there are more branches than are kept
-}
+type planner struct{ schema Schema }
 
 // pinned reports whether each alternative of a condition names a partition key.
 func (p *planner) pinned(n *node) bool {
@@ -105,7 +102,7 @@ func (p *planner) expand(n *node) []branch {
 	case n.op == opOr && p.keyed(n):
 		var out []branch
 		for _, c := range n.args {
-			out = p.limit(append(out, p.expand(c)...))
+			out = limit(append(out, p.expand(c)...))
 		}
 		return out
 	case n.op == opIn && p.isKey(n.args[0]):
@@ -132,21 +129,13 @@ func (p *planner) product(left, right []branch) []branch {
 		for _, r := range right {
 			out = append(out, slices.Concat(l, r))
 		}
-		if out = p.limit(out); p.many {
-			break
-		}
+		out = limit(out)
 	}
 	return out
 }
 
 // limit keeps no more alternatives than it takes to see that there are too many.
-func (p *planner) limit(list []branch) []branch {
-	if len(list) > 2*maxReads {
-		p.many = true
-		return list[:2*maxReads]
-	}
-	return list
-}
+func limit(list []branch) []branch { return list[:min(len(list), 2*maxReads)] }
 
 func (p *planner) isKey(n *node) bool {
 	return n.op == opPath && (n.path.attribute() == p.schema.Hash.Name || p.isSort(n))
@@ -196,9 +185,6 @@ func (p *planner) term(n *node) (t expr.KeyTerm, ok bool) {
 		return t, false
 	}
 	for i, c := range values {
-		if c.op == opPath || c.op == opCall || c.isCondition() {
-			return t, false
-		}
 		v, err := c.literal("root", 1)
 		if err != nil {
 			return t, false
@@ -267,7 +253,6 @@ func (p *planner) filters(reads []Read, where *node) (out []Read, err error) {
 		}
 		if p.excludes(reads, r) {
 			*r = Read{Hash: r.Hash, Whole: true, filter: where}
-			out = slices.DeleteFunc(out, func(o Read) bool { return o.Hash.Value.Equal(r.Hash.Value) })
 		}
 		if r.Filter, err = condition(r.filter); err != nil {
 			return nil, err

@@ -68,19 +68,27 @@ func TestPlan(t *testing.T) {
 		return "[" + strings.Join(list, ",") + "]"
 	}
 	for where, want := range map[string]string{
-		`a = 1`:                                                 "scan",
-		`pk = 'a'`:                                              "a",
-		`'a' = pk`:                                              "a",
-		`pk > 'a'`:                                              "scan",
-		`pk = 'a' AND sk = 'b'`:                                 "a 0b",
-		`pk = 'a' AND 'b' < sk`:                                 "a 3b",
-		`pk = 'a' AND sk BETWEEN 'b' AND 'c'`:                   "a 5b-c",
-		`pk = 'a' AND begins_with(sk, 'b')`:                     "a 6b",
-		`pk = 'a' AND x = 1`:                                    "a filtered",
-		`pk = 'a' AND (x = 1 OR y = 2)`:                         "a filtered",
-		`pk = 'a' AND (sk = 'b' AND x = 1)`:                     "a 0b filtered",
-		`pk = 'a' AND sk > 'b' AND sk = 'c'`:                    "a 0c filtered",
-		`pk = 'a' AND pk = 'a'`:                                 "a",
+		`a = 1`:                               "scan",
+		`pk = 'a'`:                            "a",
+		`'a' = pk`:                            "a",
+		`pk > 'a'`:                            "scan",
+		`pk = 'a' AND sk = 'b'`:               "a 0b",
+		`pk = 'a' AND 'b' < sk`:               "a 3b",
+		`pk = 'a' AND sk BETWEEN 'b' AND 'c'`: "a 5b-c",
+		`pk = 'a' AND begins_with(sk, 'b')`:   "a 6b",
+		`pk = 'a' AND x = 1`:                  "a filtered",
+		`pk = 'a' AND (x = 1 OR y = 2)`:       "a filtered",
+		`pk = 'a' AND (sk = 'b' AND x = 1)`:   "a 0b filtered",
+		`pk = 'a' AND sk > 'b' AND sk = 'c'`:  "a 0c filtered",
+		`pk = 'a' AND pk = 'a'`:               "a",
+		`pk = 'a' AND sk > 'b' AND sk > 'b'`:  "a 3b",
+		`pk = 'a' AND sk > 'b' AND sk > 'c'`:  "a 3b filtered",
+		`pk = 'a' AND sk > 'b' AND sk >= 'b'`: "a 3b filtered",
+		`pk = 'a' AND sk BETWEEN 'b' AND 'c' AND sk BETWEEN 'b' AND 'd'`: "a 5b-c filtered",
+		`pk = 'a' AND sk > 'b' AND sk < 'd' OR pk = 'a' AND sk = 'e'`:    "a 3b filtered, a 0e",
+		`pk.x = 'a'`:                                            "scan",
+		`pk[0] = 'a'`:                                           "scan",
+		`pk = 'a' AND sk.x = 'b'`:                               "a filtered",
 		`pk = 'a' AND pk = 'b'`:                                 "scan",
 		`pk IN ['a', 'b']`:                                      "a, b",
 		`pk IN ('a')`:                                           "a",
@@ -102,9 +110,10 @@ func TestPlan(t *testing.T) {
 		`pk IN ` + in(51):              "Too many decomposed read operations for a given query.",
 		`pk = 'a' AND sk IN ` + in(51): "Too many decomposed read operations for a given query.",
 		`pk IN ` + in(26) + ` AND sk IN ['1','2']`: "Too many decomposed read operations for a given query.",
-		`pk = 1`:                      "Key attribute's data type should match its data type in table's schema: Key pk",
-		`pk = 1 OR pk = 'a'`:          "Key attribute's data type should match its data type in table's schema: Key pk",
-		`pk = 'a' AND sk IN ['1', 2]`: "Key attribute's data type should match its data type in table's schema: Key sk",
+		`pk = 1`:                            "Key attribute's data type should match its data type in table's schema: Key pk",
+		`pk = 1 OR pk = 'a'`:                "Key attribute's data type should match its data type in table's schema: Key pk",
+		`pk = 'a' AND sk BETWEEN '1' AND 2`: "Key attribute's data type should match its data type in table's schema: Key sk",
+		`pk = 'a' AND sk IN ['1', 2]`:       "Key attribute's data type should match its data type in table's schema: Key sk",
 	} {
 		s, err := Parse("SELECT * FROM t WHERE " + where)
 		if err != nil {
@@ -118,6 +127,27 @@ func TestPlan(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: got %s, want %s", where, got, want)
+		}
+	}
+}
+
+// Alternatives multiply. No more of them are made than it takes to see that there are too many.
+func TestAlternativesAreBounded(t *testing.T) {
+	for _, where := range []string{
+		"pk = 'a'" + strings.Repeat(" AND (sk = '1' OR sk = '2')", 12),
+		"pk = 'a' AND (sk = '1'" + strings.Repeat(" OR sk = '2'", 500) + ")",
+		"pk IN ['a'" + strings.Repeat(", 'b'", 60) + "] AND sk IN ['a'" + strings.Repeat(", 'b'", 60) + "]",
+	} {
+		s, err := Parse("SELECT * FROM t WHERE " + where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planner{schema: Schema{Hash: hashKey, Sort: &sortKey}}
+		if n := len(p.expand(s.where)); n != 2*maxReads {
+			t.Errorf("%.50s…: %d alternatives, want %d", where, n, 2*maxReads)
+		}
+		if _, err := s.Plan(p.schema); err == nil || err.Error() != "Too many decomposed read operations for a given query." {
+			t.Errorf("%.50s…: got %v", where, err)
 		}
 	}
 }

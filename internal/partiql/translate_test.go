@@ -107,6 +107,7 @@ func TestConditions(t *testing.T) {
 		`NOT n = 5 OR n = 5`:                     true,
 		`NOT (n = 5 OR n = 5)`:                   false,
 		`NOT NOT n = 5`:                          true,
+		`n = - -5 AND n = +5 AND n > - + - -5`:   true,
 		`n <> 6 AND n != 6 AND missing_one <> 1`: true,
 		`n < 6 AND n <= 5 AND n > 4 AND n >= 5`:  true,
 		`n < 5`:                                  false,
@@ -150,12 +151,13 @@ func TestConditions(t *testing.T) {
 		`(n = 5) = (s = 'str')`:                              true,
 		`(n = 5) = (s = 'x')`:                                false,
 		`(n = 6) = (s = 'x')`:                                true,
-		`attribute_exists(s) IN [true]`:                      true,
-		`attribute_exists(s) IN [false]`:                     false,
-		`attribute_exists(gone) IN [false, 1]`:               true,
-		`attribute_exists(s) IN [true, false]`:               true,
-		`attribute_exists(gone) IN [true, false]`:            true,
-		`attribute_exists(s) IN ['x']`:                       false,
+		strings.Repeat("(n = 5) = (s = 'str') AND ", 2*maxCopies) + "n = 5": true,
+		`attribute_exists(s) IN [true]`:                                     true,
+		`attribute_exists(s) IN [false]`:                                    false,
+		`attribute_exists(gone) IN [false, 1]`:                              true,
+		`attribute_exists(s) IN [true, false]`:                              true,
+		`attribute_exists(gone) IN [true, false]`:                           true,
+		`attribute_exists(s) IN ['x']`:                                      false,
 	} {
 		var params []attr.Value
 		if strings.Contains(where, "?") {
@@ -230,6 +232,8 @@ func TestUpdates(t *testing.T) {
 		`SET ss[0] = set_add(ss, <<'x'>>)`:          "The first argument to SET_ADD must equal the assignment value at 1:22:7",
 		`SET ss = set_delete(ss, 'x')`:              "The second argument to SET_DELETE must be a value with type SET at 1:30:2",
 		`SET ss = set_delete(ss, n)`:                "The second argument to SET_DELETE must be a value with type SET at 1:30:2",
+		`SET ss = set_add(ss, ?)`:                   "The second argument to SET_ADD must be a value with type SET at 1:27:2",
+		`SET ss = set_add(ss, <<'c'>>, <<'d'>>)`:    "SET_ADD must have exactly two arguments at 1:19:7",
 		`SET ss = set_delete(ss)`:                   "SET_DELETE must have exactly two arguments at 1:19:10",
 		`SET ss = set_add(ss, <<>>)`:                "Empty bags are not supported",
 	} {
@@ -247,6 +251,18 @@ func TestUpdates(t *testing.T) {
 		if got, err := u.Apply(inserted(t, before)); err != nil || !got.Equal(inserted(t, want)) {
 			t.Errorf("%s:\n got %v %v\nwant %s", changes, got, err, want)
 		}
+	}
+}
+
+// A parameter can be the set that is added.
+func TestSetOfParameter(t *testing.T) {
+	set := attr.Set(attr.SS, []attr.Value{attr.String("b"), attr.String("c")})
+	u, err := parsed(t, "UPDATE t SET ss = set_add(ss, ?) WHERE pk = 'a'", set).Update()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := u.Apply(inserted(t, `{'ss': <<'a'>>}`)); err != nil || !got.Equal(inserted(t, `{'ss': <<'a', 'b', 'c'>>}`)) {
+		t.Errorf("got %v, %v", got, err)
 	}
 }
 

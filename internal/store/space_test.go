@@ -176,6 +176,19 @@ func TestReserve(t *testing.T) {
 	}
 }
 
+// A file system that does not tell how much is free has no reserve, and none can be asked of it.
+func TestReserveOfADiskThatDoesNotTell(t *testing.T) {
+	s, err := Open(context.Background(), Options{Dir: t.TempDir(), FS: newGauged(0, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(t, s, "a", "1")
+	closed(t, s)
+	if _, err := Open(context.Background(), Options{Dir: t.TempDir(), Reserve: 10 * mb, FS: newGauged(0, 0)}); err == nil || !strings.Contains(err.Error(), "does not report its free space") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Near the reserve the disk is asked each time: what the store counts between two
 // looks may be wrong in either direction.
 func TestNearTheReserveTheDiskIsAsked(t *testing.T) {

@@ -80,7 +80,12 @@ func TestCloudWatchTakesWhatSDKsSend(t *testing.T) {
 			StartTime: aws.Time(time.Now().Add(-time.Hour)), EndTime: aws.Time(time.Now()), MetricDataQueries: queries,
 		})
 		if err != nil || len(out.MetricDataResults) != len(queries) {
-			t.Errorf("%s: %v", name, err)
+			t.Fatalf("%s: %v", name, err)
+		}
+		for i, r := range out.MetricDataResults {
+			if aws.ToString(r.Id) != *queries[i].Id || r.StatusCode != types.StatusCodeComplete {
+				t.Errorf("%s: answer %d is %s of %s", name, i, r.StatusCode, aws.ToString(r.Id))
+			}
 		}
 	}
 }

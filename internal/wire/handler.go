@@ -134,14 +134,14 @@ func (h *Handler) answer(x *exchange, r *http.Request) (status int) {
 		x.request.reset("")
 	}
 	if err := x.finish(r); err != nil {
-		x.encoded = ""
 		return x.answer.error(err)
 	}
 	return status
 }
 
 // finish compresses the answer, if its client asks for that, and has the memory of
-// it counted: for a moment that is twice its length.
+// it counted: for a moment that is twice its length. Only the first count can fail: the
+// second gives room back.
 func (x *exchange) finish(r *http.Request) error {
 	if e := encodingOf(r, len(x.answer.buf)); e != nil {
 		if err := x.link.finish(r.Context(), 2*len(x.answer.buf)); err != nil {

@@ -50,6 +50,8 @@ func TestLanesAgree(t *testing.T) {
 		{"three empty lines after", whole + body + "\r\n\r\n\r\n", true}, // but what follows is not
 		{"endpoints", start + kind + "X-Amz-Target: " + dynamoDB + "DescribeEndpoints\r\nContent-Length: 2\r\n\r\n{}", true},
 
+		{"as many headers as the first lane keeps", start + kind + headers(maxFields-4) + get + body, true},
+		{"more headers than the first lane keeps", start + kind + headers(maxFields) + get + body, false},
 		{"CloudWatch", start + kind + "X-Amz-Target: " + cloudWatchTarget + "GetMetricData\r\nContent-Length: 2\r\n\r\n{}", false},
 		{"other type", start + "Content-Type: text/plain\r\n" + get + body, false},
 		{"no type", start + get + body, false},
@@ -137,6 +139,15 @@ func TestLanesAgree(t *testing.T) {
 			compare(name, onTheWire(t, s.request(t)), true)
 		}
 	})
+}
+
+// headers returns n headers.
+func headers(n int) string {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "X-Header-%d: x\r\n", i)
+	}
+	return text.String()
 }
 
 // Who is told to come again later may do so on the same connection, on both

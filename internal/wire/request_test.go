@@ -63,6 +63,23 @@ func TestReadQueries(t *testing.T) {
 	same(t, decoded(t, (*request).scan, `{`+common+`,"Segment":0,"TotalSegments":4}`), &scan)
 }
 
+// No operation minds members that it does not know, whatever they hold.
+func TestUnknownMembersAreIgnored(t *testing.T) {
+	e, err := engine.Open(engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	h := NewHandler(e, Options{Unsigned: true})
+	for target := range operations {
+		want := do(h, post(target, `{}`))
+		got := do(h, post(target, `{"Unknown":{"a":[1,{"b":null}],"c":"d"},"More":"x","None":null,"List":[[]]}`))
+		if got.Code != want.Code || got.Body.String() != want.Body.String() {
+			t.Errorf("%s: got %d %s, want %d %s", target, got.Code, got.Body, want.Code, want.Body)
+		}
+	}
+}
+
 // A parameter that an operation does not have is skipped, whatever it is.
 func TestMembersOfOtherOperations(t *testing.T) {
 	others := func(names ...string) string {
@@ -226,6 +243,29 @@ func TestReadLegacy(t *testing.T) {
 	in := decoded(t, (*request).putItem, many)
 	if in.BadValue == nil || !strings.Contains(in.BadValue.Error(), "larger than 2 MB") || len(in.Legacy.Expected) != 1 {
 		t.Errorf("got %v and %d conditions", in.BadValue, len(in.Legacy.Expected))
+	}
+	large := `{"S":"` + strings.Repeat("x", 1<<20) + `"}`
+	for what, body := range map[string]string{
+		"values of one condition":  `"Expected":{"a":{"AttributeValueList":[` + large + `,` + large + `,` + large + `]}}`,
+		"a value of each":          `"Expected":{"a":{"Value":` + large + `},"b":{"Value":` + large + `},"c":{"Value":` + large + `}}`,
+		"a value of each update":   `"AttributeUpdates":{"a":{"Value":` + large + `},"b":{"Value":` + large + `},"c":{"Value":` + large + `}}`,
+		"many updates of nothing":  `"AttributeUpdates":{` + strings.Repeat(`"a":{},`, 250_000) + `"b":{}}`,
+		"many conditions of none":  `"Expected":{` + strings.Repeat(`"a":{},`, 250_000) + `"b":{}}`,
+		"another fault before all": `"ExpressionAttributeValues":{":v":{"N":"x"}},"AttributeUpdates":{"a":{"Value":` + large + `},"b":{"Value":` + large + `},"c":{"Value":` + large + `}}`,
+	} {
+		in := decoded(t, (*request).updateItem, `{`+body+`}`)
+		want := "larger than 2 MB"
+		if strings.HasPrefix(what, "another") {
+			want = "cannot be converted to a numeric value"
+		}
+		if in.BadValue == nil || !strings.Contains(in.BadValue.Error(), want) {
+			t.Errorf("%s: got %v, want %q", what, in.BadValue, want)
+		}
+		for _, c := range in.Legacy.Expected {
+			if len(c.Values) > 2 {
+				t.Errorf("%s: %d values of a megabyte are kept", what, len(c.Values))
+			}
+		}
 	}
 }
 
