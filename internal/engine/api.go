@@ -219,6 +219,8 @@ type BatchWrite struct {
 	Key    attr.Item
 	Put    bool // PutRequest is present
 	Delete bool // DeleteRequest is present
+	NoItem bool // PutRequest has no Item
+	NoKey  bool // DeleteRequest has no Key
 }
 
 // BatchWriteItemOutput is the answer of BatchWriteItem.
