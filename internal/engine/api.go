@@ -470,11 +470,10 @@ type UntagResourceInput struct {
 	HasKeys     bool
 }
 
-// ListTagsInput is the request of ListTagsOfResource.
+// ListTagsInput is the request of ListTagsOfResource, whose NextToken is read and ignored, as on the service.
 type ListTagsInput struct {
 	Request
 	ResourceARN *string
-	NextToken   *string
 }
 
 // ListTablesInput is the request of ListTables.
