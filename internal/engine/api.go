@@ -219,6 +219,8 @@ type BatchWrite struct {
 	Key    attr.Item
 	Put    bool // PutRequest is present
 	Delete bool // DeleteRequest is present
+	NoItem bool // PutRequest has no Item
+	NoKey  bool // DeleteRequest has no Key
 }
 
 // BatchWriteItemOutput is the answer of BatchWriteItem.
@@ -469,11 +471,10 @@ type UntagResourceInput struct {
 	HasKeys     bool
 }
 
-// ListTagsInput is the request of ListTagsOfResource.
+// ListTagsInput is the request of ListTagsOfResource, whose NextToken is read and ignored, as on the service.
 type ListTagsInput struct {
 	Request
 	ResourceARN *string
-	NextToken   *string
 }
 
 // ListTablesInput is the request of ListTables.

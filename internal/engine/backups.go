@@ -236,10 +236,10 @@ func (in *BackupInput) validate() error {
 	return in.check()
 }
 
-// backupARN checks the length of a required ARN.
+// backupARN checks that an ARN is there. A short one is no ARN of a backup.
 func (c *constraints) backupARN(at string, arn *string) {
 	c.required(at, arn != nil)
-	c.text(at, arn, 37, 1024, false)
+	c.text(at, arn, 0, 1024, false)
 }
 
 // DeleteBackup deletes a backup, which is gone when the answer comes.

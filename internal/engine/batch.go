@@ -302,6 +302,14 @@ func (in *BatchWriteItemInput) validate() error {
 			shown := strings.TrimSuffix(strings.Repeat("WriteRequest, ", n), ", ")
 			c.fault(fmt.Sprintf("'{%s=[%s]}'", b.TableName, shown), "requestItems",
 				"Map value must satisfy constraint: [Member must have length less than or equal to 25, Member must have length greater than or equal to 1]")
+			continue
+		}
+		for j := range b.Writes {
+			if w := &b.Writes[j]; w.NoKey || w.NoItem {
+				at := fmt.Sprintf("requestItems.%s.member.%d.member.", b.TableName, j+1)
+				c.required(at+"deleteRequest.key", !w.NoKey)
+				c.required(at+"putRequest.item", !w.NoItem)
+			}
 		}
 	}
 	if err := c.err(); err != nil {

@@ -58,3 +58,25 @@ func TestBatchGetItemAsksForMore(t *testing.T) {
 		})
 	}
 }
+
+// Requests of a BatchWriteItem that lack their item or key are told before the table is looked for.
+func TestBatchWriteItemWantsItems(t *testing.T) {
+	e := openEngine(t, Options{})
+	const absent = "Value null at 'requestItems.tab.member.2.member.%s' failed to satisfy constraint: Member must not be null"
+	for _, c := range []struct {
+		bare BatchWrite
+		want string
+	}{
+		{BatchWrite{Put: true, NoItem: true}, "1 validation error detected: " + fmt.Sprintf(absent, "putRequest.item")},
+		{BatchWrite{Delete: true, NoKey: true}, "1 validation error detected: " + fmt.Sprintf(absent, "deleteRequest.key")},
+		{
+			BatchWrite{Put: true, NoItem: true, Delete: true, NoKey: true},
+			"2 validation errors detected: " + fmt.Sprintf(absent, "deleteRequest.key") + "; " + fmt.Sprintf(absent, "putRequest.item"),
+		},
+	} {
+		_, err := e.BatchWriteItem(t.Context(), &BatchWriteItemInput{Tables: []BatchWriteTable{{
+			TableName: "tab", Writes: []BatchWrite{{Put: true, Item: fields("pk", "a")}, c.bare},
+		}}})
+		wantError(t, err, TypeValidation, c.want)
+	}
+}

@@ -239,7 +239,7 @@ func TestBackfillSkipsWhatDoesNotFit(t *testing.T) {
 	wantError(t, update("number"), TypeValidation, "The update expression attempted to update the secondary index key to unsupported type")
 	wantError(t, update("empty"), TypeValidation, "One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. "+
 		"The AttributeValue for a key attribute cannot contain an empty string value.")
-	wantError(t, update("long"), TypeValidation, "One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of2048 bytes")
+	wantError(t, update("long"), TypeValidation, "The update expression attempted to update the secondary index key beyond allowed size limits")
 	for _, pk := range []string{"number", "empty sort", "long"} {
 		deleteItem(t, e, "tab", fields("pk", pk))
 	}

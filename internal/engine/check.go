@@ -140,13 +140,16 @@ func (t *table) checkItem(it attr.Item) error {
 // checkKeys checks the index's key attributes of an item that is put, as far as it
 // has them.
 func (x *index) checkKeys(it attr.Item) error {
-	for _, p := range x.keys.parts {
+	for i, p := range x.keys.parts {
 		v := it.Get(p.Name)
 		if v.Kind != attr.Invalid && v.Kind != p.Kind {
 			return x.errKind(p, v.Kind)
 		}
 		if empty := emptyKey(v); empty != "" {
 			return x.errEmptyKey(empty, p.Name)
+		}
+		if most := x.keys.most(i); v.Size() > most {
+			return invalidParameter("Size limit exceeded for Index Key %s Actual Size: %d bytes Max Size: %d bytes IndexName: %s", p.Name, v.Size(), most, x.name)
 		}
 	}
 	return x.checkKeySizes(it)
@@ -201,7 +204,7 @@ const tooDeep = "Nesting Levels have exceeded supported limits: Attributes have 
 // than the index may fail it because of what the update leaves alone: it can only
 // be replaced or deleted, as on the service.
 func (x *index) checkUpdated(it attr.Item) error {
-	for _, p := range x.keys.parts {
+	for i, p := range x.keys.parts {
 		v := it.Get(p.Name)
 		if v.Kind != attr.Invalid && v.Kind != p.Kind {
 			return invalid("The update expression attempted to update the secondary index key to unsupported type")
@@ -209,8 +212,19 @@ func (x *index) checkUpdated(it attr.Item) error {
 		if empty := emptyKey(v); empty != "" {
 			return errEmptyUpdate(empty)
 		}
+		if v.Size() > x.keys.most(i) {
+			return errLargeUpdate()
+		}
 	}
-	return x.checkKeySizes(it)
+	if x.checkKeySizes(it) != nil {
+		return errLargeUpdate()
+	}
+	return nil
+}
+
+// errLargeUpdate is the error of an update that makes a key attribute of an index too large.
+func errLargeUpdate() *Error {
+	return invalid("The update expression attempted to update the secondary index key beyond allowed size limits")
 }
 
 // maxDepth is how deeply values may be nested, the item itself included.
@@ -306,15 +320,29 @@ func (t *table) checkKeyValues(it attr.Item) error {
 }
 
 func (k keySchema) checkSizes(it attr.Item) error {
-	if keySize(k.hash, it) > maxHashKey {
+	return checkSizes(keySize(k.hash, it), keySize(k.sort, it))
+}
+
+// checkSizes checks how many bytes the two parts of a key have.
+func checkSizes(hash, sort int) error {
+	if hash > maxHashKey {
 		return invalidParameter("Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
 	}
-	if keySize(k.sort, it) > maxSortKey {
+	if sort > maxSortKey {
 		return invalidParameter("Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKey)
 	}
 	return nil
 }
 
+// most is the most bytes that the value of part i may have.
+func (k keySchema) most(i int) int {
+	if i < len(k.hash) {
+		return maxHashKey
+	}
+	return maxSortKey
+}
+
+// checkKeySizes checks the sizes of keys of several attributes together.
 func (x *index) checkKeySizes(it attr.Item) error {
 	for _, p := range x.keys.parts {
 		if it.Get(p.Name).Kind != p.Kind {

@@ -65,7 +65,6 @@ func (in *CreateTableInput) constrain(c *constraints) {
 	}
 	c.stream(in.Stream)
 	c.encryption("sSESpecification", in.Encryption)
-	c.tags(in.Tags)
 }
 
 // provisioned checks a ProvisionedThroughput; nil: absent.
@@ -124,7 +123,10 @@ func (c *constraints) definitions(list []AttributeDefinition) {
 
 func (c *constraints) newIndex(at string, x *IndexInput, mostKeys int) {
 	if c.required(at+".indexName", x.IndexName != nil) {
-		c.resourceName(at+".indexName", x.IndexName)
+		c.text(at+".indexName", x.IndexName, 3, 255, false)
+		if name := *x.IndexName; name == "" || !isName(name) {
+			c.fault("'"+name+"'", at+".indexName", "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
+		}
 	}
 	c.keySchema(at+".keySchema", x.KeySchema, x.HasKeySchema, mostKeys)
 	if !c.required(at+".projection", x.Projection != nil) {

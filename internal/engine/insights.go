@@ -84,7 +84,7 @@ func (e *Engine) UpdateContributorInsights(ctx context.Context, in *ContributorI
 	var c constraints
 	c.required("contributorInsightsAction", in.Action != nil)
 	c.word("contributorInsightsAction", in.Action, "ENABLE", "DISABLE")
-	c.word("contributorInsightsMode", in.Mode, allKeys, throttledKeys)
+	c.word("contributorInsightsMode", in.Mode, throttledKeys, allKeys)
 	if err := c.err(); err != nil {
 		return nil, err
 	}
@@ -110,6 +110,9 @@ func (e *Engine) UpdateContributorInsights(ctx context.Context, in *ContributorI
 
 // insightsOf finds the table or index of a request: nil without physics.
 func (e *Engine) insightsOf(ctx context.Context, in *ContributorInsightsInput) (out *ContributorInsights, of *resource, err error) {
+	if name := in.IndexName; name != nil && (len(*name) < 3 || len(*name) > 255) {
+		return nil, nil, invalid("IndexName must be at least 3 characters long and at most 255 characters long")
+	}
 	var fault error
 	err = e.view(ctx, &TableInput{Request: in.Request, TableName: in.TableName}, func(t *table) {
 		out = &ContributorInsights{TableName: t.name, Status: "DISABLED"}

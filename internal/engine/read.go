@@ -388,8 +388,26 @@ func (r *read) boundQuery() error {
 			}
 		}
 	}
+	if err := r.checkTermSizes(hash, sort); err != nil {
+		return err
+	}
 	r.within = r.rangeOf(hash, sort)
 	return r.resume()
+}
+
+// checkTermSizes checks that the conditions of a Query name no key that is too large to exist. A statement
+// that names one finds nothing.
+func (r *read) checkTermSizes(hash, sort expr.KeyTerms) error {
+	if r.statement {
+		return nil
+	}
+	size := func(terms expr.KeyTerms) (n int) {
+		for _, t := range terms {
+			n += max(t.Value.Size(), t.Upper.Size())
+		}
+		return n
+	}
+	return checkSizes(size(hash), size(sort))
 }
 
 // match assigns conditions to the key. A start is checked on the way: of each

@@ -154,7 +154,11 @@ func (e *Engine) pointInTime(t *table, in *RestoreInput) (*TableDescription, *re
 
 // validate checks what both requests have.
 func (in *RestoreInput) validate(c *constraints) error {
-	c.required("targetTableName", in.TargetTableName != nil)
+	if c.required("targetTableName", in.TargetTableName != nil) {
+		if n := len(*in.TargetTableName); n < 3 || n > 255 {
+			return invalid("TableName must be at least 3 characters long and at most 255 characters long")
+		}
+	}
 	c.resourceName("targetTableName", in.TargetTableName)
 	c.word("billingModeOverride", in.BillingMode, "PROVISIONED", "PAY_PER_REQUEST")
 	c.capacity("provisionedThroughputOverride", in.ProvisionedThroughput)
@@ -177,10 +181,10 @@ func (c *constraints) capacity(at string, t *Throughput) {
 	if t == nil {
 		return
 	}
-	c.required(at+".readCapacityUnits", t.Read != nil)
-	c.atLeast(at+".readCapacityUnits", t.Read, 1)
 	c.required(at+".writeCapacityUnits", t.Write != nil)
 	c.atLeast(at+".writeCapacityUnits", t.Write, 1)
+	c.required(at+".readCapacityUnits", t.Read != nil)
+	c.atLeast(at+".readCapacityUnits", t.Read, 1)
 }
 
 // override checks that an index is described.

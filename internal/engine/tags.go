@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,7 +14,6 @@ import (
 // The limits of a table's tags, lengths in characters.
 const (
 	maxTags        = 50
-	maxTagKeys     = 1000 // of one UntagResource; the service tells no limit
 	maxTagKey      = 128
 	maxTagValue    = 256
 	maxResourceARN = 1283
@@ -26,9 +24,7 @@ const (
 func (e *Engine) TagResource(ctx context.Context, in *TagResourceInput) (struct{}, error) {
 	var c constraints
 	c.resourceARN(in.ResourceARN)
-	if c.required("tags", in.HasTags) {
-		c.tags(in.Tags)
-	}
+	c.required("tags", in.HasTags)
 	if err := c.err(); err != nil {
 		return struct{}{}, err
 	}
@@ -57,9 +53,6 @@ func (e *Engine) UntagResource(ctx context.Context, in *UntagResourceInput) (str
 	var c constraints
 	c.resourceARN(in.ResourceARN)
 	c.required("tagKeys", in.HasKeys)
-	for i := range in.Keys {
-		c.characters(fmt.Sprintf("tagKeys.%d.member", i+1), &in.Keys[i], 1, maxTagKey)
-	}
 	if err := c.err(); err != nil {
 		return struct{}{}, err
 	}
@@ -70,11 +63,8 @@ func (e *Engine) UntagResource(ctx context.Context, in *UntagResourceInput) (str
 	if err != nil {
 		return struct{}{}, err
 	}
-	switch n := len(in.Keys); {
-	case n == 0:
-		return struct{}{}, invalid("Atleast one Tag Key needs to be provided as Input.")
-	case n > maxTagKeys:
-		return struct{}{}, invalidParameter("TagKeys has more than %d keys, and no table has more than %d tags", maxTagKeys, maxTags)
+	if err := checkTagKeys(in.Keys); err != nil {
+		return struct{}{}, err
 	}
 	err = e.change(ctx, name, func(t *table, _ *store.Batch) error {
 		t.record.Tags = slices.DeleteFunc(t.record.Tags, func(tag Tag) bool { return slices.Contains(in.Keys, *tag.Key) })
@@ -92,9 +82,6 @@ func (e *Engine) ListTagsOfResource(ctx context.Context, in *ListTagsInput) (out
 	}
 	if err := in.check(); err != nil {
 		return nil, err
-	}
-	if in.NextToken != nil { // no answer has one
-		return nil, invalidParameter("NextToken is not one of an earlier answer: %s", *in.NextToken)
 	}
 	name, err := e.taggedTable(ctx, "ListTagsOfResource", *in.ResourceARN)
 	if err != nil {
@@ -125,14 +112,14 @@ func (e *Engine) taggedTable(ctx context.Context, operation, arn string) (string
 		return "", invalidParameter("ARNs must start with 'arn:': %s", arn)
 	}
 	name, ok := strings.CutPrefix(parts[len(parts)-1], "table/")
-	if len(parts) < 6 || !ok {
-		return "", invalidParameter("Invalid resource Arn: %s", arn)
+	if len(parts) < 6 || !ok || strings.Contains(name, "/backup/") {
+		return "", invalidParameter("Provided Arn is not a DynamoDB resource arn: %s", arn)
 	}
 	if strings.Contains(name, "/") {
 		return "", invalidParameter("Invalid resource arn provided, only table or stream is accepted. Provided resource arn: %s", arn)
 	}
 	if len(name) < 3 || len(name) > 255 || !isName(name) {
-		return "", invalidParameter("Invalid resource Arn: %s", arn)
+		return "", errTableARN(arn)
 	}
 	its := ""
 	if err := e.view(ctx, &TableInput{TableName: &name}, func(t *table) { its = t.record.Description.ARN }); err != nil && !isMissing(err) {
@@ -144,9 +131,13 @@ func (e *Engine) taggedTable(ctx context.Context, operation, arn string) (string
 		return "", errorf(TypeAccessDenied, "User: arn:aws:iam::%s:root is not authorized to perform: dynamodb:%s on resource: %s",
 			e.options.Account, operation, arn)
 	case parts[1] != "aws" || parts[2] != "dynamodb" || parts[3] != e.options.Region:
-		return "", invalidParameter("Invalid resource Arn: %s", arn)
+		return "", errTableARN(arn)
 	}
 	return name, nil
+}
+
+func errTableARN(arn string) *Error {
+	return invalid("Invalid TableArn: Invalid ResourceArn provided as input %s", arn)
 }
 
 func (c *constraints) resourceARN(arn *string) {
@@ -155,41 +146,21 @@ func (c *constraints) resourceARN(arn *string) {
 	}
 }
 
-// tags checks the members of tags one by one.
-func (c *constraints) tags(list []Tag) {
-	for i, tag := range list {
-		at := fmt.Sprintf("tags.%d.member.", i+1)
-		if c.required(at+"value", tag.Value != nil) {
-			c.characters(at+"value", tag.Value, 0, maxTagValue)
-		}
-		if c.required(at+"key", tag.Key != nil) {
-			c.characters(at+"key", tag.Key, 1, maxTagKey)
-		}
-	}
-}
-
-// characters is text for a limit that does not count bytes.
-func (c *constraints) characters(at string, s *string, shortest, longest int) {
-	switch n := utf8.RuneCountInString(*s); {
-	case n < shortest:
-		c.fault("'"+*s+"'", at, fmt.Sprintf("Member must have length greater than or equal to %d", shortest))
-	case n > longest:
-		c.fault("'"+*s+"'", at, fmt.Sprintf("Member must have length less than or equal to %d", longest))
-	}
-}
-
 // checkTags checks tags that are given together. The texts are DynamoDB's,
 // the order of the checks is ours.
 func checkTags(list []Tag) error {
 	seen := map[string]bool{}
 	for _, tag := range list {
+		if err := checkTagKey(tag.Key); err != nil {
+			return err
+		}
 		switch key := *tag.Key; {
 		case strings.HasPrefix(strings.ToLower(key), "aws:"):
 			return invalid("Tag Key cannot be prefixed with aws:, Key: %s", key)
-		case strings.ContainsFunc(key, notOfTag):
-			return invalid("The Tag Key provided is invalid, Key: %s", key)
-		case strings.ContainsFunc(*tag.Value, notOfTag):
-			return invalid("The Tag Value provided is invalid, Value: %s", *tag.Value)
+		case tag.Value == nil:
+			return invalid("The Tag Value provided is invalid, Value: null")
+		case !tagText(*tag.Value, maxTagValue):
+			return invalid("The Tag Value provided is invalid, Value: %s", shown(*tag.Value))
 		case seen[key]:
 			return invalid("Duplicate Tag Keys provided as input: Duplicate Tag Key found %s", key)
 		default:
@@ -200,6 +171,37 @@ func checkTags(list []Tag) error {
 		return errTooManyTags()
 	}
 	return nil
+}
+
+// checkTagKeys checks the keys of tags that are taken away, of which as many may be named as a table can have.
+func checkTagKeys(keys []string) error {
+	if len(keys) == 0 {
+		return invalid("Atleast one Tag Key needs to be provided as Input.")
+	}
+	for i := range keys {
+		if err := checkTagKey(&keys[i]); err != nil {
+			return err
+		}
+	}
+	if len(keys) > maxTags {
+		return errTooManyTags()
+	}
+	return nil
+}
+
+func checkTagKey(key *string) error {
+	switch {
+	case key == nil:
+		return invalid("The Tag Key provided is invalid, Key: null")
+	case *key == "" || !tagText(*key, maxTagKey):
+		return invalid("The Tag Key provided is invalid, Key: %s", shown(*key))
+	}
+	return nil
+}
+
+// tagText reports whether a key or value of a tag has characters that it may have, and not too many.
+func tagText(s string, most int) bool {
+	return utf8.RuneCountInString(s) <= most && !strings.ContainsFunc(s, notOfTag)
 }
 
 func errTooManyTags() *Error {

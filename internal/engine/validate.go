@@ -17,11 +17,19 @@ func (c *constraints) fault(value, at, constraint string) {
 	if len(c.faults) == maxFaults {
 		return
 	}
-	const longest = 4 << 10 // what a client sends comes back, but not all of a megabyte
-	if len(value) > longest {
-		value = strings.ToValidUTF8(value[:longest], "") + "...'"
+	if short := shown(value); short != value {
+		value = short + "'"
 	}
 	c.faults = append(c.faults, fmt.Sprintf("Value %s at '%s' failed to satisfy constraint: %s", value, at, constraint))
+}
+
+// shown is a value as a message has it: what a client sends comes back, but not all of a megabyte.
+func shown(value string) string {
+	const longest = 4 << 10
+	if len(value) <= longest {
+		return value
+	}
+	return strings.ToValidUTF8(value[:longest], "") + "..."
 }
 
 // maxFaults is how many faults are reported at once.

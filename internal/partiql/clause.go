@@ -250,12 +250,13 @@ func (p *parser) insert() (*Statement, error) {
 	if !p.accept("into") {
 		return nil, malformed("Expected INTO after INSERT")
 	}
+	table := p.peek()
 	steps, err := p.path()
 	if err != nil {
 		return nil, err
 	}
 	if s.Table = steps[0].name; len(steps) > 1 {
-		p.refuse("This operation is not supported on an index")
+		p.refuse("FROM clause may only contain a single table name in data manipulation statements%s", table.at)
 	}
 	if !p.accept("value") {
 		if _, err := p.expression(); err != nil {

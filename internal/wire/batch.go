@@ -94,10 +94,10 @@ func (r *request) batchWrite() (w engine.BatchWrite) {
 		switch name {
 		case "PutRequest":
 			w.Put = true
-			w.Item = r.onlyItem(&putRequestType, "Item")
+			w.Item, w.NoItem = r.onlyItem(&putRequestType, "Item")
 		case "DeleteRequest":
 			w.Delete = true
-			w.Key = r.onlyItem(&delRequestType, "Key")
+			w.Key, w.NoKey = r.onlyItem(&delRequestType, "Key")
 		default:
 			r.Skip()
 		}
@@ -105,16 +105,17 @@ func (r *request) batchWrite() (w engine.BatchWrite) {
 	return w
 }
 
-// onlyItem reads a structure of which only one member counts, an item.
-func (r *request) onlyItem(t *jsonpull.Type, member string) (it attr.Item) {
+// onlyItem reads a structure of which only one member counts, an item. It tells whether that is missing.
+func (r *request) onlyItem(t *jsonpull.Type, member string) (it attr.Item, missing bool) {
+	missing = true
 	for name := range r.Members(t) {
 		if name == member {
-			it = r.Item(&attrjson.ItemType)
+			it, missing = r.Item(&attrjson.ItemType), false
 		} else {
 			r.Skip()
 		}
 	}
-	return it
+	return it, missing
 }
 
 func (a *answer) batchGetItem(out *engine.BatchGetItemOutput) {

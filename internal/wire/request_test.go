@@ -123,10 +123,10 @@ func TestReadBatches(t *testing.T) {
 			ConsumedCapacity: "TOTAL",
 		})
 	same(t, decoded(t, (*request).batchWriteItem, `{"RequestItems":{"t":[
-		{"PutRequest":{"Item":{"pk":{"S":"a"}}}},{"DeleteRequest":{"Key":{"pk":{"S":"b"}}}},{},{"PutRequest":{}}]},"ReturnItemCollectionMetrics":"SIZE"}`),
+		{"PutRequest":{"Item":{"pk":{"S":"a"}}}},{"DeleteRequest":{"Key":{"pk":{"S":"b"}}}},{},{"PutRequest":{}},{"DeleteRequest":{"Key":null}}]},"ReturnItemCollectionMetrics":"SIZE"}`),
 		&engine.BatchWriteItemInput{
 			Tables: []engine.BatchWriteTable{{TableName: "t", Writes: []engine.BatchWrite{
-				{Item: a, Put: true}, {Key: b, Delete: true}, {}, {Put: true},
+				{Item: a, Put: true}, {Key: b, Delete: true}, {}, {Put: true, NoItem: true}, {Delete: true, NoKey: true},
 			}}},
 			Returns: engine.Returns{ItemCollectionMetrics: "SIZE"},
 		})

@@ -60,7 +60,7 @@ func (r *request) listTags(in *engine.ListTagsInput) *engine.Request {
 		case "ResourceArn":
 			in.ResourceARN = r.optString()
 		case "NextToken":
-			in.NextToken = r.optString()
+			r.optString()
 		default:
 			r.Skip()
 		}

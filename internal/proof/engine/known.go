@@ -135,7 +135,7 @@ var known = []fact{
 	},
 	{
 		name: "filters on what an index does not project", peers: lenient, kind: answer.Outcome, ours: "does not project", theirs: otherwise,
-		fact: "a filter or projection of a global index may name projected attributes only, a filter of a local one as well", source: conformance,
+		fact: "a Query's filter may name what its index projects, be it global or local; what a global index does not project cannot be returned", source: newer,
 	},
 	{
 		name: "order of values without an order", peers: lenient, kind: answer.Outcome, ours: `Incorrect operand type for operator or function; operator or function: [<>]=?,`,
@@ -241,8 +241,8 @@ var known = []fact{
 		fact: "each item of a transaction takes twice the units", source: "the developer guide, transactions",
 	},
 	{
-		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.(Items|Count)`, theirs: `^(no \.Items|\.Count)`, when: ofIndex("local"),
-		fact: "what a projection or a filter of a local index names is read from the table", source: "the developer guide, local secondary indexes",
+		name: "what a local index does not project", peers: lenient, kind: answer.Content, ours: `^\.(Items|Count)`, theirs: `^(no \.Items|\.Count)`, when: fetches,
+		fact: "what a projection of a local index names is read from the table, and ALL_ATTRIBUTES are", source: "the developer guide, local secondary indexes",
 	},
 	{
 		name: "names of tables in a batch", peers: everyPeer, kind: answer.Outcome, ours: "^ResourceNotFoundException", theirs: refused, when: asks(`"no":`),

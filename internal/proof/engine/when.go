@@ -104,6 +104,11 @@ func ofIndex(name string) func(finding) bool {
 	return func(f finding) bool { return f.op.Body["IndexName"] == name }
 }
 
+// fetches says that the request wants of a local index what the index need not have.
+func fetches(f finding) bool {
+	return ofIndex("local")(f) && (asks(`"ProjectionExpression"`)(f) || asks(`"AttributesToGet"`)(f) || asks("ALL_ATTRIBUTES")(f))
+}
+
 func ours(f finding) answer.Answer { return f.ours }
 
 // reasonIn says that one of the codes is a reason for a cancelled transaction.
