@@ -71,6 +71,27 @@ const (
 	cacheSize       = 128<<20 + 2*memTableSize
 )
 
+// In memory a block that is not in the cache is a copy away, and one that is takes
+// memory twice. So the cache is smaller, and so are memtables. Halving those again
+// would make compactions a third dearer.
+//
+// Files that wait for a compaction take memory as well, at most ramFlushes times
+// the size of a memtable: then writers wait. In a directory the reserve of its disk
+// is the bound.
+const (
+	ramTableSize = 16 << 20
+	ramCacheSize = 64<<20 + 2*ramTableSize
+	ramFlushes   = 16
+)
+
+// What a get reads is cold in a large directory. Two settings keep that little: the
+// size of the last level but one, which decides how many levels there are, and that
+// of index blocks. With Pebble's 4 KB nearly every get would read one of them.
+const (
+	dirBaseBytes  = 256 << 20
+	dirIndexBlock = 64 << 10
+)
+
 // Open opens the store that options name, and creates it if there is none yet.
 // A directory that is in use, is not a store, is damaged or was written by a
 // later version is refused and left as it was.
@@ -81,7 +102,7 @@ const (
 func Open(ctx context.Context, options Options) (*Store, error) {
 	if options.Dir == "" {
 		s := newStore(options, nil)
-		s.ram = newRAM()
+		s.ram, s.table = newRAM(), ramTableSize
 		db, err := pebble.Open("", s.pebbleOptions(s.ram))
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("open store in memory: %w", err), s.ram.release())
@@ -133,7 +154,10 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 	if s.durable {
 		// What is deleted with a table or a backup gives its space back soon, also if nobody writes any more.
 		o.FlushDelayDeleteRange = time.Second
+		o.LBaseMaxBytes = dirBaseBytes
+		o.Levels[0].IndexBlockSize = dirIndexBlock // and that of all levels after it
 	} else {
+		o.CacheSize, o.L0StopWritesThreshold = ramCacheSize, ramFlushes
 		// Without the ticker that wakes ten times a second to see whether another
 		// compaction may run: compactions are also started when one ends and after
 		// flushes, and a synctest bubble would live through every tick.
@@ -143,9 +167,11 @@ func (s *Store) pebbleOptions(fs vfs.FS) *pebble.Options {
 		if !s.durable {
 			o.Levels[i].Compression = uncompressed
 		}
-		// Most reads are of single items that exist in one level alone.
+		// Most reads are of single items that exist in one level alone. In the last
+		// level a get uses no filter.
 		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
 	}
+	o.Levels[len(o.Levels)-1].FilterPolicy = pebble.NoFilterPolicy
 	return o
 }
 
