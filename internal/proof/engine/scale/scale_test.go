@@ -24,7 +24,7 @@ func TestFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(figures) != 9 {
-		t.Errorf("got %d figures, want 9", len(figures))
+	if len(figures) != 10 {
+		t.Errorf("got %d figures, want 10", len(figures))
 	}
 }
