@@ -144,6 +144,10 @@ func (e *Engine) sweepHistory(ctx context.Context, t *table, now time.Time) (nex
 	if !found {
 		return next, nil
 	}
+	if err := e.lockAdmin(ctx); err != nil { // as all who change tables do, see tableLock
+		return next, err
+	}
+	defer e.admin.unlock()
 	if err := t.lock.lock(ctx); err != nil {
 		return next, fmt.Errorf("table %s: %w", t.name, err)
 	}

@@ -49,6 +49,7 @@ type annals struct {
 	backups map[string]map[string]string // what the table was, by ARN
 	since   time.Time                    // when recovery was turned on; zero: it is off
 	days    int64
+	gone    time.Time // what was before may be trimmed: the period was shorter once
 	tables  int
 }
 
@@ -115,15 +116,23 @@ func (a *annals) turn(ctx context.Context) {
 	}
 	_, err := a.UpdateContinuousBackups(ctx, in)
 	noError(a.rt, err)
+	if limit := a.limit(time.Now()); limit.After(a.gone) {
+		a.gone = limit
+	}
 	switch {
 	case !*in.Enabled:
-		a.since = time.Time{}
+		a.since, a.gone = time.Time{}, time.Time{}
 	case a.since.IsZero():
 		a.since, a.days = time.Now(), mostDays
 	}
 	if in.Days != nil {
 		a.days = *in.Days
 	}
+}
+
+// limit is when the period begins that recovery goes back.
+func (a *annals) limit(now time.Time) time.Time {
+	return now.Add(-time.Duration(a.days) * 24 * time.Hour)
 }
 
 // travel restores the table as it was at some time.
@@ -137,7 +146,7 @@ func (a *annals) travel(ctx context.Context) {
 	name := a.name()
 	_, err := a.RestoreTableToPointInTime(ctx, &RestoreInput{SourceTableName: new("tab"), TargetTableName: &name, At: &at})
 	earliest := a.since
-	if limit := now.Add(-time.Duration(a.days) * 24 * time.Hour); limit.After(earliest) {
+	if limit := a.limit(now); limit.After(earliest) {
 		earliest = limit
 	}
 	latest := roundUp(now)
@@ -150,6 +159,10 @@ func (a *annals) travel(ctx context.Context) {
 	case at.Before(earliest) || at.After(latest):
 		if !errors.As(err, &refused) || refused.Type != TypeInvalidRestoreTime {
 			a.rt.Fatalf("%v is not between %v and %v, but: %v", at, earliest, latest, err)
+		}
+	case err != nil && at.Before(a.gone):
+		if !errors.As(err, &refused) || refused.Type != TypeInvalidRestoreTime {
+			a.rt.Fatalf("%v is before %v, but: %v", at, a.gone, err)
 		}
 	default:
 		noError(a.rt, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -48,6 +49,49 @@ func TestChronicleNeverGoesBack(t *testing.T) {
 			t.Errorf("change %d: got %d and %d, want %d and %d", i, at, first, want.at, want.first)
 		}
 	}
+}
+
+// History is trimmed between changes of its table, never beside one: the lock of a table knows one of them at a time.
+func TestHistoryIsTrimmedBetweenChanges(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var armed atomic.Bool
+		held, released := make(chan struct{}), make(chan struct{})
+		e := openEngine(t, Options{reached: func(s stage) {
+			if s == decided && armed.CompareAndSwap(true, false) {
+				close(held)
+				<-released
+			}
+		}})
+		createTable(t, e, newTableInput("tab", "pk:S"))
+		_, err := e.UpdateContinuousBackups(t.Context(), &UpdateContinuousBackupsInput{TableName: new("tab"), HasSpec: true, Enabled: new(true), Days: new(int64(1))})
+		noError(t, err)
+		for range 3 {
+			putItem(t, e, "tab", fields("pk", "a", "at", time.Now().Unix()))
+			time.Sleep(time.Hour)
+		}
+		if pastOf(t, e, "tab") == 0 {
+			t.Fatal("there is no history to be trimmed")
+		}
+		time.Sleep(20 * time.Hour)
+		armed.Store(true)
+		var all sync.WaitGroup
+		all.Go(func() { putItem(t, e, "tab", fields("pk", "b")) })
+		<-held
+		time.Sleep(6 * time.Hour) // the sweeper waits for the write, to trim
+		all.Go(func() {
+			updateTable(t, e, &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(true)})
+		})
+		synctest.Wait()
+		close(released)
+		all.Wait()
+		synctest.Wait()
+		if n := pastOf(t, e, "tab"); n != 1 {
+			t.Errorf("%d changes are left of the history, want the one that was just made", n)
+		}
+		if d := updateTable(t, e, &UpdateTableInput{TableName: new("tab"), DeletionProtection: new(false)}); d.DeletionProtection {
+			t.Error("the next change did not happen")
+		}
+	})
 }
 
 // After a restart, history goes on behind all that there is, of whatever table.
