@@ -348,7 +348,7 @@ func TestCreateTableRefuses(t *testing.T) {
 		"unsupported": {
 			edit(newTableInput("tab", "pk:S"), func(in *CreateTableInput) { in.Unsupported = "ResourcePolicy" }),
 			"heatsink does not implement the parameter ResourcePolicy: it has no IAM, so that a policy would decide nothing: " +
-				"its credentials may do everything; see docs/compatibility.md",
+				"its credentials may do everything; see https://github.com/heatsink-go/heatsink/blob/main/docs/compatibility.md",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -219,7 +219,7 @@ func (r *Request) check(x ...*Expressions) error {
 		}
 	}
 	if r.Unsupported != "" {
-		return invalid("heatsink does not implement the parameter %s: %s; see docs/compatibility.md", r.Unsupported, whyUnsupported(r.Unsupported))
+		return invalid("heatsink does not implement the parameter %s: %s; see https://github.com/heatsink-go/heatsink/blob/main/docs/compatibility.md", r.Unsupported, whyUnsupported(r.Unsupported))
 	}
 	return nil
 }

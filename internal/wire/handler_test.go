@@ -112,7 +112,7 @@ func TestTargets(t *testing.T) {
 		streams + "GetItem":     unknown + `}`,
 		dynamoDB + "GetRecords": unknown + `}`,
 		dynamoDB + "ListGlobalTables": unknown +
-			`,"message":"heatsink does not implement the operation ListGlobalTables: it is one region, and has no global tables; see docs/compatibility.md"}`,
+			`,"message":"heatsink does not implement the operation ListGlobalTables: it is one region, and has no global tables; see https://github.com/heatsink-go/heatsink/blob/main/docs/compatibility.md"}`,
 	} {
 		if w := do(h, post(target, `{}`)); w.Code != http.StatusBadRequest || w.Body.String() != want {
 			t.Errorf("%s: got %d %s, want 400 %s", target, w.Code, w.Body, want)

@@ -135,7 +135,7 @@ func init() {
 		for _, name := range group.names {
 			err := &engine.Error{
 				Type:    engine.TypeUnknownOperation,
-				Message: "heatsink does not implement the operation " + name + ": " + group.why + "; see docs/compatibility.md",
+				Message: "heatsink does not implement the operation " + name + ": " + group.why + "; see https://github.com/heatsink-go/heatsink/blob/main/docs/compatibility.md",
 			}
 			operations[dynamoDB+name] = func(context.Context, *engine.Engine, *exchange) error { return err }
 		}
