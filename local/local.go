@@ -164,26 +164,24 @@ func New(options Options) (*DB, error) {
 func (o *Options) checkTimes() error {
 	var faults []error
 	for _, t := range []struct {
-		name  string
-		value time.Duration
-		most  time.Duration
-		word  string // for most
+		name        string
+		value       time.Duration
+		least, most time.Duration
 	}{
-		{"TTLInterval", o.TTLInterval, engine.LongestTime, ", a year"},
-		{"StatusDelay", o.StatusDelay, engine.LongestTime, ", a year"},
-		{"ShardDuration", o.ShardDuration, engine.LongestTime, ", a year"},
-		{"IteratorLife", o.IteratorLife, engine.LongestTime, ", a year"},
-		{"TokenLife", o.TokenLife, engine.LongestTime, ", a year"},
-		{"TransactionTime", o.TransactionTime, engine.LongestTransaction, ""},
+		{"TTLInterval", o.TTLInterval, 0, engine.LongestTime},
+		{"StatusDelay", o.StatusDelay, 0, engine.LongestTime},
+		{"ShardDuration", o.ShardDuration, engine.ShortestShard, engine.LongestTime},
+		{"IteratorLife", o.IteratorLife, 0, engine.LongestTime},
+		{"TokenLife", o.TokenLife, 0, engine.LongestTime},
+		{"TransactionTime", o.TransactionTime, 0, engine.LongestTransaction},
 	} {
-		if t.value < 0 {
+		switch {
+		case t.value < 0:
 			faults = append(faults, fmt.Errorf("option %s is %v: give a positive time, or zero for the default", t.name, t.value))
-		}
-		if t.name == "ShardDuration" && t.value > 0 && t.value < engine.ShortestShard {
-			faults = append(faults, fmt.Errorf("option ShardDuration is %v: give a time of at least %v", t.value, engine.ShortestShard))
-		}
-		if t.value > t.most {
-			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at most %v%s", t.name, t.value, t.most, t.word))
+		case t.value > 0 && t.value < t.least:
+			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at least %v", t.name, t.value, t.least))
+		case t.value > t.most:
+			faults = append(faults, fmt.Errorf("option %s is %v: give a time of at most %v", t.name, t.value, t.most))
 		}
 	}
 	return errors.Join(faults...)

@@ -29,27 +29,25 @@ func (t *serveTimes) flags(f *pflag.FlagSet) {
 func (t *serveTimes) faults(f *pflag.FlagSet) error {
 	var faults []error
 	for _, flag := range []struct {
-		name  string
-		value time.Duration
-		none  bool // whether no time is a time
-		most  time.Duration
-		word  string // for most
+		name        string
+		value       time.Duration
+		none        bool // whether no time is a time
+		least, most time.Duration
 	}{
-		{"status-delay", t.status, true, engine.LongestTime, ", a year"},
-		{"shard-duration", t.shard, false, engine.LongestTime, ", a year"},
-		{"iterator-life", t.iterator, false, engine.LongestTime, ", a year"},
-		{"token-life", t.token, false, engine.LongestTime, ", a year"},
-		{"ttl-interval", t.ttl, false, engine.LongestTime, ", a year"},
-		{"transaction-time", t.transaction, true, engine.LongestTransaction, ""},
+		{"status-delay", t.status, true, 0, engine.LongestTime},
+		{"shard-duration", t.shard, false, engine.ShortestShard, engine.LongestTime},
+		{"iterator-life", t.iterator, false, 0, engine.LongestTime},
+		{"token-life", t.token, false, 0, engine.LongestTime},
+		{"ttl-interval", t.ttl, false, 0, engine.LongestTime},
+		{"transaction-time", t.transaction, true, 0, engine.LongestTransaction},
 	} {
-		if flag.value < 0 || flag.value == 0 && !flag.none && f.Changed(flag.name) {
+		switch {
+		case flag.value < 0 || flag.value == 0 && !flag.none && f.Changed(flag.name):
 			faults = append(faults, fmt.Errorf("--%s %v: want a positive time such as 30s; leave the flag out for the default", flag.name, flag.value))
-		}
-		if flag.name == "shard-duration" && flag.value > 0 && flag.value < engine.ShortestShard {
-			faults = append(faults, fmt.Errorf("--shard-duration %v: want a time of at least %v", flag.value, engine.ShortestShard))
-		}
-		if flag.value > flag.most {
-			faults = append(faults, fmt.Errorf("--%s %v: want a time of at most %v%s", flag.name, flag.value, flag.most, flag.word))
+		case flag.value > 0 && flag.value < flag.least:
+			faults = append(faults, fmt.Errorf("--%s %v: want a time of at least %v", flag.name, flag.value, flag.least))
+		case flag.value > flag.most:
+			faults = append(faults, fmt.Errorf("--%s %v: want a time of at most %v", flag.name, flag.value, flag.most))
 		}
 	}
 	return errors.Join(faults...)
