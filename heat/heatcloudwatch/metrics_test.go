@@ -217,7 +217,7 @@ func TestMetricsReadAllPages(t *testing.T) {
 }
 
 func TestMetricsRefuseWhatIsWrong(t *testing.T) {
-	db := local.Start(t)
+	db := local.StartWith(t, local.Options{Physics: &local.Physics{}})
 	if _, err := heatcloudwatch.Metrics(t.Context(), db.CloudWatchClient(), db.Client(), "nothing", heatcloudwatch.Options{}); err == nil || !strings.Contains(err.Error(), `describe table "nothing"`) {
 		t.Errorf("got %v", err)
 	}
