@@ -81,7 +81,8 @@ type Options struct {
 	// TransactionTime is the time that a transaction holds its items, as one of
 	// DynamoDB does for milliseconds: others who want to write them meanwhile get a
 	// TransactionConflict. If its context ends meanwhile, it is done all the same,
-	// and who sends it again with its token learns so. At most a minute. Default:
+	// and who sends it again with its token learns so. Who changes the table waits
+	// for it, and others wait for that change. At most a minute. Default:
 	// the microseconds that the engine needs.
 	TransactionTime time.Duration
 

@@ -56,12 +56,8 @@ func (w *fileWriter) discard() error { return errors.Join(w.file.Close(), os.Rem
 
 // verifyFile compares a data file with its MD5.
 func verifyFile(ctx context.Context, path, want string) error {
-	info, err := os.Stat(path)
-	if err != nil {
+	if err := checkRegular(path); err != nil {
 		return err
-	}
-	if !info.Mode().IsRegular() { // a pipe would be waited for
-		return fmt.Errorf("%s: not a file: %v", path, info.Mode().Type())
 	}
 	file, err := os.Open(path)
 	if err != nil {

@@ -296,6 +296,18 @@ func TestDamagedExportsAreRefused(t *testing.T) {
 		{"another key", "{\"Item\":{\"it\":{\"S\":\"a\"}}}\n", nothing, nil, `abc.json.gz, line 1: it has no attribute "id", but the key of the table is id:S`},
 		{"a key of another type", "{\"Item\":{\"id\":{\"N\":\"1\"}}}\n", nothing, nil, `line 1: its attribute "id" is of type N, but the key of the table is id:S`},
 		{"the same item twice", "{\"Item\":{\"id\":{\"S\":\"a\"}}}\n{\"Item\":{\"id\":{\"S\":\"a\"}}}\n", nothing, nil, "line 1, and would replace it; the table with the key id:S is not like the exported one: is a sort key missing (--sort)?"},
+		{"a manifest that is no file", two, nothing, func(t *testing.T, dir string) {
+			path := filepath.Join(dir, filesFile)
+			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}, "manifest-files.json: not a file"},
+		{"an MD5 that is no file", two, nothing, func(t *testing.T, dir string) {
+			path := filepath.Join(dir, "manifest-summary.md5")
+			if err := errors.Join(os.RemoveAll(path), os.Mkdir(path, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}, "manifest-summary.md5: not a file"},
 		{"a pipe", two, nothing, func(t *testing.T, dir string) {
 			path := filepath.Join(dir, "data", "abc.json.gz")
 			if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil { // a directory is no file either, on every system

@@ -140,7 +140,7 @@ func (x *exporter) begin(table *types.TableDescription) (resumed bool, err error
 		return false, err
 	}
 	for _, path := range paths {
-		text, err := os.ReadFile(path)
+		text, err := readWhole(path)
 		if err != nil {
 			return false, err
 		}

@@ -208,21 +208,13 @@ func (f *folder) readFiles() error {
 // read reads a manifest, and compares it with its MD5 if there is one.
 func (f *folder) read(name string) ([]byte, error) {
 	path := filepath.Join(f.path, name)
-	file, err := os.Open(path)
+	text, err := readWhole(path)
 	if err != nil {
 		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
-	err = errors.Join(err, file.Close())
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxManifest {
-		return nil, fmt.Errorf("%s: larger than %d MB, more than any manifest", path, maxManifest>>20)
 	}
 	for _, suffix := range []string{".md5", ".checksum"} {
 		sum := strings.TrimSuffix(path, ".json") + suffix
-		want, err := os.ReadFile(sum)
+		want, err := readWhole(sum)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -234,6 +226,33 @@ func (f *folder) read(name string) ([]byte, error) {
 		}
 	}
 	return text, nil
+}
+
+// readWhole reads a file that is no larger than a manifest may be. A pipe would be waited for, and a device has no end.
+func readWhole(path string) ([]byte, error) {
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, err
+	}
+	if len(text) > maxManifest {
+		return nil, fmt.Errorf("%s: larger than %d MB, more than any manifest", path, maxManifest>>20)
+	}
+	return text, nil
+}
+
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a file: %v", path, info.Mode().Type())
+	}
+	return err
 }
 
 func checksum(text []byte) string {

@@ -148,7 +148,7 @@ func (m *importer) begin(ctx context.Context) (resumed, created bool, err error)
 	if err := m.checkKeys(); err != nil {
 		return false, created, err
 	}
-	manifest, err := os.ReadFile(filepath.Join(m.folder.path, filesFile))
+	manifest, err := readWhole(filepath.Join(m.folder.path, filesFile))
 	if err != nil {
 		return false, created, err
 	}
@@ -213,7 +213,7 @@ func (m *importer) survey(ctx context.Context, key tableKey) error {
 
 // readImported reads a checkpoint, nil if there is none. A file that is anything else is left alone.
 func readImported(path string) (*imported, error) {
-	text, err := os.ReadFile(path)
+	text, err := readWhole(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -113,7 +112,7 @@ func (f *folder) schemaFor(table, key, sort string) (*schema, error) {
 		return s, nil
 	}
 	path := filepath.Join(f.path, tableFile)
-	text, err := os.ReadFile(path)
+	text, err := readWhole(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("table %s does not exist, and the export does not say which keys it has: create it, or give its partition key and its sort key, such as --key pk:S and --sort sk:N", table)
 	}
