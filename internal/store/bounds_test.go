@@ -10,7 +10,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		store                  *Store
 		cache, tables, waiting int64 // MB
 	}{
-		{"in memory", open(t, ""), 96, 64, 256},
+		{"in memory", open(t, ""), 128, 128, 256},
 		{"in a directory", open(t, t.TempDir()), 192, 128, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
